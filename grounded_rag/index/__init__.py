@@ -1,0 +1,1 @@
+"""The ledger, the vector and lexical indexes, and retrieval over them."""

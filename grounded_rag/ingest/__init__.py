@@ -1,0 +1,1 @@
+"""Readers for each format, metadata and span-first chunking."""

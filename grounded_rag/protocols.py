@@ -1,0 +1,250 @@
+"""The seams of the framework: one method each, so that a user's own part is one class.
+
+Fakes for tests of one's own are in `grounded_rag.testing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal, Protocol, runtime_checkable
+
+from pydantic import Field, JsonValue
+
+from grounded_rag.types import (
+    Citation,
+    Claim,
+    Draft,
+    Frozen,
+    Instant,
+    Located,
+    Reason,
+    RetrievedChunk,
+    Section,
+    Signal,
+    Span,
+    StopReason,
+    Usage,
+)
+
+
+class ParsedDocument(Frozen):
+    """What a reader makes of bytes.
+
+    Attributes:
+        text: Canonical text: every later offset refers to it.
+        title: Title found in the document, or "".
+        media_type: Media type that was read.
+        sections: Headings in reading order.
+        pages: Span of each page, in order; together they cover the text.
+        headings: Spans of heading lines.
+        metadata: Front matter or document properties, as found.
+        warnings: Things a person should look at: revisions, damaged glyphs, columns.
+    """
+
+    text: str
+    title: str = ""
+    media_type: str = "text/plain"
+    sections: tuple[Section, ...] = ()
+    pages: tuple[Span, ...] = ()
+    headings: tuple[Span, ...] = ()
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Turns the bytes of one file into canonical text."""
+
+    def read(self, data: bytes, *, source: str) -> ParsedDocument:
+        """Read `data`.
+
+        Args:
+            data: Bytes of the file.
+            source: Its name, for messages.
+
+        Raises:
+            ReadError: The bytes cannot be read faithfully.
+        """
+        ...
+
+
+class Query(Frozen):
+    """One request to a retriever.
+
+    Attributes:
+        text: The question.
+        k: Number of chunks wanted.
+        as_of: Moment for which currency counts, or None for no preference.
+        filters: Metadata that a document must carry, by key; a list means any of its values.
+    """
+
+    text: str
+    k: Annotated[int, Field(ge=1)] = 6
+    as_of: Instant | None = None
+    filters: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """Finds chunks for a question."""
+
+    async def retrieve(self, query: Query) -> Sequence[RetrievedChunk]:
+        """Return at most `query.k` chunks, best first, ranks from 1."""
+        ...
+
+
+class FailedClaim(Frozen):
+    """A claim that did not pass, as the re-ask presents it.
+
+    Attributes:
+        claim: The claim as drafted.
+        reason: Typed reason.
+        detail: One precise sentence.
+        nearest: Nearest real characters of the cited chunk, to copy from.
+        chunk_id: The chunk that `nearest` stands in.
+    """
+
+    claim: Claim
+    reason: Reason
+    detail: str
+    nearest: str | None = None
+    chunk_id: str | None = None
+
+
+class Reask(Frozen):
+    """What a second attempt is told. Its size does not grow with the number of attempts.
+
+    Attributes:
+        failed: Claims to mend or to leave out.
+        kept: Claims that passed and stay; they need not be repeated.
+        note: What was wrong with the output as a whole, or "".
+    """
+
+    failed: tuple[FailedClaim, ...] = ()
+    kept: tuple[Claim, ...] = ()
+    note: str = ""
+
+
+class GenerationRequest(Frozen):
+    """One request to a generator.
+
+    Attributes:
+        question: The question.
+        chunks: What may be cited, best first.
+        refusal: The refusal string in force.
+        reask: What to mend, for a second attempt.
+        max_output_tokens: Limit of the answer, or None for the generator's own.
+    """
+
+    question: str
+    chunks: tuple[RetrievedChunk, ...]
+    refusal: str
+    reask: Reask | None = None
+    max_output_tokens: int | None = None
+
+
+class Generation(Frozen):
+    """What a generator returns.
+
+    Attributes:
+        draft: The draft with real chunk ids, or None where none could be read.
+        stop: How the generation ended; it is looked at before the draft.
+        usage: Tokens of this call, retries for schema errors included.
+        model: Name of what wrote it.
+        detail: What went wrong, or "".
+    """
+
+    draft: Draft | None
+    stop: StopReason = StopReason.COMPLETE
+    usage: Usage = Usage()
+    model: str = ""
+    detail: str = ""
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Writes a draft of claims from a question and chunks."""
+
+    async def generate(self, request: GenerationRequest) -> Generation:
+        """Return a draft.
+
+        Raises:
+            ProviderError: The provider could not be used.
+        """
+        ...
+
+
+class EvidencePiece(Frozen):
+    """One located quote with the text around it, as the support checks see it.
+
+    Attributes:
+        citation: The citation.
+        located: Its place.
+        sentence: Sentence(s), or header and row of a table, that enclose the quote.
+        sentence_span: Their place in the chunk's text; a table row's own span without the header.
+        chunk: The whole retrieved chunk: title and headings are context, never evidence.
+    """
+
+    citation: Citation
+    located: Located
+    sentence: str
+    sentence_span: Span
+    chunk: RetrievedChunk
+
+
+class ClaimCase(Frozen):
+    """One claim with its evidence: the input of a support check.
+
+    Attributes:
+        claim: The claim.
+        evidence: Its located quotes, in the order of the citations; never empty.
+        question: The question, or None where unknown: context, never evidence.
+    """
+
+    claim: Claim
+    evidence: tuple[EvidencePiece, ...]
+    question: str | None = None
+
+
+SupportCheck = Callable[[ClaimCase], Signal | None]
+"""A support check is one function; None means it has nothing to say about this claim."""
+
+
+class EntailmentScores(Frozen):
+    """Probabilities of one pair; they sum to 1. Two-way models leave `contradiction` None."""
+
+    entailment: Annotated[float, Field(ge=0, le=1)]
+    neutral: Annotated[float, Field(ge=0, le=1)] | None = None
+    contradiction: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class EntailmentPair(Frozen):
+    """Evidence and the claim that it may or may not entail."""
+
+    premise: str
+    hypothesis: str
+
+
+@runtime_checkable
+class EntailmentModel(Protocol):
+    """Scores whether a premise entails a hypothesis."""
+
+    def predict(self, pairs: Sequence[EntailmentPair]) -> Sequence[EntailmentScores]:
+        """Return one score a pair, in order."""
+        ...
+
+
+class JudgeVerdict(Frozen):
+    """A judge's word on one claim, with the words of the evidence that it rests on."""
+
+    verdict: Literal["SUPPORTED", "CONTRADICTED", "NOT_MENTIONED"]
+    rests_on: str = ""
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Grades support only: whether the cited sentences carry each claim."""
+
+    async def judge(self, cases: Sequence[ClaimCase]) -> Sequence[JudgeVerdict | None]:
+        """Return one verdict a case, in order; None means it could not be judged."""
+        ...

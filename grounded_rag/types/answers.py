@@ -1,0 +1,209 @@
+"""What leaves the pipeline: an answer made only of verified claims, or a refusal."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from grounded_rag.types._base import Frozen
+from grounded_rag.types.claims import Draft
+from grounded_rag.types.documents import Instant, RetrievedChunk
+from grounded_rag.types.verification import ClaimVerdict, Flag, FlagKind, Verification
+
+
+class AnswerStatus(StrEnum):
+    """Whether the question was answered."""
+
+    ANSWERED = "answered"
+    PARTIAL = "partial"
+    REFUSED = "refused"
+
+
+class RefusalReason(StrEnum):
+    """Why there is no answer. Each calls for a different fix."""
+
+    NOTHING_RETRIEVED = "nothing_retrieved"
+    GENERATOR_DECLINED = "generator_declined"
+    CLAIMS_FAILED = "claims_failed"
+    INVALID_OUTPUT = "invalid_output"
+    MODEL_REFUSED = "model_refused"
+    OUTPUT_TRUNCATED = "output_truncated"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    STALE_EVIDENCE = "stale_evidence"
+    COULD_NOT_CHECK = "could_not_check"
+
+
+class Refusal(Frozen):
+    """A refusal is a value, not an exception.
+
+    Attributes:
+        reason: Typed reason.
+        detail: One sentence for a person.
+        next_step: What the asker or the operator can do.
+    """
+
+    reason: RefusalReason
+    detail: str
+    next_step: str = ""
+
+
+class Usage(Frozen):
+    """Tokens and calls that an answer cost, summed over its attempts."""
+
+    calls: Annotated[int, Field(ge=0)] = 0
+    input_tokens: Annotated[int, Field(ge=0)] = 0
+    output_tokens: Annotated[int, Field(ge=0)] = 0
+    cache_read_tokens: Annotated[int, Field(ge=0)] = 0
+    cache_write_tokens: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """All tokens, in and out, cached or not."""
+        return (
+            self.input_tokens
+            + self.output_tokens
+            + self.cache_read_tokens
+            + self.cache_write_tokens
+        )
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+class StopReason(StrEnum):
+    """How a generation ended, in terms common to all providers."""
+
+    COMPLETE = "complete"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    INVALID = "invalid"
+
+
+class Attempt(Frozen):
+    """One call of the generator and what verification made of it. Holds rejected text.
+
+    Attributes:
+        number: 1 for the first draft, then one more for each re-ask.
+        stop: How the generation ended.
+        draft: The draft, or None where none could be read.
+        verification: Its verification, or None without a draft.
+        usage: Tokens of this attempt.
+        seconds: Wall-clock seconds of the generator's call.
+        detail: What went wrong outside the claims.
+    """
+
+    number: Annotated[int, Field(ge=1)]
+    stop: StopReason
+    draft: Draft | None = None
+    verification: Verification | None = None
+    usage: Usage = Usage()
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    detail: str = ""
+
+
+class Trace(Frozen):
+    """Everything behind an answer, rejected text included; left out of JSON unless asked for.
+
+    Attributes:
+        retrieved: What the retriever found, by rank.
+        attempts: Every attempt, in order.
+    """
+
+    retrieved: tuple[RetrievedChunk, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+
+
+class Timings(Frozen):
+    """Wall-clock seconds by stage."""
+
+    retrieve: float = 0.0
+    generate: float = 0.0
+    verify: float = 0.0
+    total: float = 0.0
+
+
+STALENESS_KINDS = frozenset(
+    {
+        FlagKind.SUPERSEDED,
+        FlagKind.EXPIRED,
+        FlagKind.NOT_YET_EFFECTIVE,
+        FlagKind.TOO_OLD,
+        FlagKind.UNDATED,
+    }
+)
+
+
+class Answer(Frozen):
+    """The result of one question.
+
+    Attributes:
+        question: The question as it was asked.
+        status: Answered, partial or refused.
+        text: Composed by code from supported claims, with [1] marks that number the citations,
+            or exactly the refusal string.
+        claims: The shipped claims; every one is supported. Empty for a refusal.
+        unanswered: Parts of the question that stay open, as spans of the question.
+        refusal: Why it was refused, or None.
+        flags: Remarks on shipped claims: staleness, conflict, ambiguity.
+        evidence: The chunks that shipped claims cite, in order of first citation.
+        attempts: Number of generator calls.
+        usage: Tokens summed over them.
+        generator: Name of the generator that wrote the draft.
+        fingerprint: SHA-256 over policy and prompts.
+        as_of: The moment for which staleness was judged.
+        timings: Seconds by stage.
+        trace: Everything behind the answer, rejected text included.
+    """
+
+    question: str
+    status: AnswerStatus
+    text: str
+    claims: tuple[ClaimVerdict, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+    flags: tuple[Flag, ...] = ()
+    evidence: tuple[RetrievedChunk, ...] = ()
+    attempts: int = 0
+    usage: Usage = Usage()
+    generator: str = ""
+    fingerprint: str = ""
+    as_of: Instant | None = None
+    timings: Timings = Timings()
+    trace: Trace = Field(default_factory=Trace, exclude=True, repr=False)
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer, whole or partial."""
+        return self.status is not AnswerStatus.REFUSED
+
+    @property
+    def staleness(self) -> tuple[Flag, ...]:
+        """Flags about the age or validity of the evidence."""
+        return tuple(flag for flag in self.flags if flag.kind in STALENESS_KINDS)
+
+    @property
+    def conflicts(self) -> tuple[Flag, ...]:
+        """Flags about other current sources that say something else."""
+        return tuple(flag for flag in self.flags if flag.kind is FlagKind.CONFLICT)
+
+    def to_json(self, *, trace: bool = False, indent: int | None = 2) -> str:
+        """Return the answer as JSON.
+
+        Args:
+            trace: Whether to include the trace, which holds rejected text.
+            indent: Spaces of indentation, or None for one line.
+        """
+        if not trace:
+            return self.model_dump_json(indent=indent)
+        whole = self.model_dump(mode="json")
+        whole["trace"] = self.trace.model_dump(mode="json")
+        return json.dumps(whole, ensure_ascii=False, indent=indent)

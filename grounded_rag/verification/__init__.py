@@ -1,0 +1,1 @@
+"""Locating quotes and judging whether they carry their claims."""
