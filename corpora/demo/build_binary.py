@@ -59,15 +59,15 @@ class Pages:
         self.canvas.drawRightString(RIGHT, 15 * mm, f"Page {self.page} of {self.total}")
         self.y = TOP
 
-    def line(self, text: str, font: str = REGULAR, size: float = 10, lead: float = 15) -> None:
+    def line(self, text: str, font: str = REGULAR, size: float = 11, lead: float = 18) -> None:
         if self.y < BOTTOM:
             self.new_page()
         self.canvas.setFont(font, size)
         self.canvas.drawString(LEFT, self.y, text)
         self.y -= lead
 
-    def heading(self, text: str, size: float = 13) -> None:
-        if self.y < BOTTOM + 60:
+    def heading(self, text: str, size: float = 13, fresh: bool = False) -> None:
+        if fresh or self.y < BOTTOM + 60:
             self.new_page()
         self.y -= 8
         self.line(text, BOLD, size, 20)
@@ -76,7 +76,7 @@ class Pages:
         current = ""
         for word in text.split():
             longer = f"{current} {word}".strip()
-            if pdfmetrics.stringWidth(longer, REGULAR, 10) > RIGHT - LEFT:
+            if pdfmetrics.stringWidth(longer, REGULAR, 11) > RIGHT - LEFT:
                 self.line(current)
                 current = word
             else:
@@ -132,7 +132,7 @@ def first_home_guide(path: Path) -> None:
         "The costs of buying come on top. In Merrowland they are usually between 6% and 9% of the price: land transfer "
         "tax, the notary, the land register and, where there is one, the agent."
     )
-    pages.heading("3. Decision in principle")
+    pages.heading("3. Decision in principle", fresh=True)
     pages.paragraph(
         "A decision in principle tells you, before you search, what we expect to lend. It is free, it takes about 20 "
         "minutes in the app and it is valid for 90 days. It can be renewed once for a further 60 days. A decision in "
@@ -152,7 +152,7 @@ def first_home_guide(path: Path) -> None:
         "We usually make a binding offer within 12 working days of a complete application. The offer is open for 30 "
         "days. If the home has a flying freehold or stands on leased land, a decision may take up to 25 working days."
     )
-    pages.heading("5. Choosing how long to fix")
+    pages.heading("5. Choosing how long to fix", fresh=True)
     pages.paragraph(
         "You can fix the rate for 5, 10 or 15 years. The rates are in the sheet of mortgage rates. A longer fix usually "
         "costs a little more. When the fix ends, the loan moves to our standard variable rate unless you choose again. "
@@ -187,7 +187,7 @@ def first_home_guide(path: Path) -> None:
         "For a home that is being built we pay in up to seven stages as the work goes on. From the fourth month after "
         "the offer we charge a commitment fee of 0.15% a month on the part that has not been paid out."
     )
-    pages.heading("9. The first-time buyer allowance")
+    pages.heading("9. The first-time buyer allowance", fresh=True)
     pages.paragraph(
         "The state of Merrowland gives first-time buyers an allowance of €6,000. The allowance is paid by the Housing "
         "Office, not by the bank, and you must ask for it within 12 months of moving in. We fill in part B of the form."
