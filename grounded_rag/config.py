@@ -20,9 +20,9 @@ class Policy(Frozen):
 
     Attributes:
         on_failed_claim: `refuse` ships nothing unless all claims pass; `drop` ships the rest.
-        support: `strict` ships near-copies and claims that a decider confirmed; `balanced` also
+        support: Tiers that ship: `strict` near-copies and confirmed claims; `balanced` also
             what passes the built-in rule; `spans-only` checks quotes and vetoes nothing else.
-        quote_match: `repair` bridges differences of presentation and records them; `exact` does not.
+        quote_match: `repair` bridges differences of presentation and records them; `exact` never.
         stale: `flag` ships stale evidence with a flag, `exclude` keeps it out of retrieval,
             `refuse` declines when a shipped claim would rest on it.
         injected: `reject` lets text addressed to the assistant support nothing; `quarantine`
