@@ -1,1 +1,5 @@
-"""Generators: structured output from a named model, and the built-in extractive one."""
+"""Generators: from a question and retrieved chunks to a draft of claims."""
+
+from grounded_rag.generate.extractive import ExtractiveGenerator
+
+__all__ = ["ExtractiveGenerator"]
