@@ -1,0 +1,209 @@
+"""Sentences of a text in any script that marks their end by punctuation.
+
+A sentence never crosses a blank line, a heading, a list item or a table row; the end of a
+hard-wrapped line does not end it. Where the end is uncertain, sentences stay joined: too much
+context is safer for a support check than a sentence cut before its "not".
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from grounded_rag.text.lines import LineKind, group_units
+from grounded_rag.types import Span
+
+_SPACED = ".!?…‼⁇⁈⁉\u037e؟۔।॥։።፧፨။។៕"
+_UNSPACED = "。！？｡．"
+_TERMINATORS = re.compile(f"[{re.escape(_SPACED + _UNSPACED)}]+")
+_CLOSERS = frozenset(")]}»”’\"'」』）】》〉〕］｝›*_`~")
+_LATIN_CLOSERS = _CLOSERS | frozenset("“‘«‹")
+_OPENERS = frozenset("([{«»“”„‘’‚\"'「『（【《〈*_`~¿¡‹›-–—•")
+_LOOK_BACK = 24
+_TOKEN = re.compile(r"[^\s()\[\]{}\"'“”„«»‚‘’*_,;:/]+\Z")
+_LETTER_CHAIN = re.compile(r"(?:\b[^\W\d_]\.[ \u00a0\u202f]?)+[^\W\d_]\Z")
+_ROMAN = re.compile(r"[IVXLCDM]+\b")
+
+_NEVER_LAST = frozenset(
+    """
+    dr mr mrs ms mme mlle prof rev hon gen col sgt capt lt st ste vs cf e.g i.e eg ie viz approx
+    ca z.b d.h u.a i.d.r u.u s.o s.u i.v.m o.ä bzw ggf inkl zzgl evtl sog hr fr dipl ing resp
+    p.ej ej sra srta dña dott sig geb vgl insb einschl mind höchst
+    """.split()
+)
+_BEFORE_NUMBER = frozenset(
+    """
+    no nos nr nrn art arts sec secs sect fig figs abb abs p pp par para ch chap vol ed ziff kap
+    tab eq bl s rn rdnr núm num pos lit cap app reg cl pt vers pkt stk č §
+    """.split()
+)
+_UNLESS_NEW_SENTENCE = frozenset(
+    """
+    inc ltd co corp dept est min max jan feb mar apr jun jul aug sep sept oct nov dec mon tue
+    wed thu fri sat sun tel str sq ft hrs mio mrd usw jr sr ave blvd rd mt bros gov ass'n u.s
+    u.k u.n u.s.a e.v a.d b.c ph.d
+    """.split()
+)
+_STARTERS = frozenset(
+    """
+    The A An It This That These Those In If You We He She They There For On At When While Where
+    What Who Why How But And Or So As To From By With No Not All Any Each Every Some After
+    Before During Until Please See Your Our Their His Her Its Take Use
+    Der Die Das Den Dem Ein Eine Es Sie Er Wir Ihr Im Am Bei Mit Nach Für Wenn Diese Dieser Auf
+    Le La Les Un Une Il Elle Ils Nous Vous En Au Aux Dans Pour Si Ce Cette
+    El Los Las Una Este Esta Se Si No Los Para Por Con
+    """.split()
+)
+_MONTHS = frozenset(
+    """
+    january february march april may june july august september october november december
+    januar jänner februar märz mai juni juli oktober dezember
+    jan feb mär mar apr jun jul aug sep sept okt oct nov dez dec
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    januari februari maart augustus maj marts juli august september november december
+    """.split()
+)
+
+
+def split_sentences(text: str) -> tuple[Span, ...]:
+    """Split `text` into sentences.
+
+    Args:
+        text: Any text, in any script.
+
+    Returns:
+        Trimmed, disjoint spans in order, in code points of `text`; together they cover every
+        character that is not white space. A list item, heading or table row is a span of its
+        own unless it holds several sentences. Takes time linear in the length of the text.
+    """
+    return tuple(Span(start=start, end=end) for start, end in sentence_bounds(text))
+
+
+def enclosing_sentences(text: str, span: Span) -> Span:
+    """Return the span from the first to the last sentence that `span` touches.
+
+    Args:
+        text: The text.
+        span: Code points of `text`; beyond its end nothing is touched.
+
+    Returns:
+        The enclosing sentences, or `span` itself where it touches none (only white space).
+    """
+    start, end = enclosing_bounds(sentence_bounds(text), span.start, span.end)
+    return Span(start=start, end=end)
+
+
+def enclosing_bounds(bounds: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+    """Do what `enclosing_sentences` does, given the bounds of all sentences."""
+    first = bisect_right(bounds, start, key=lambda bound: bound[1])
+    last = bisect_left(bounds, max(end, start + 1), key=lambda bound: bound[0]) - 1
+    if first > last:
+        return start, end
+    return bounds[first][0], bounds[last][1]
+
+
+def sentence_bounds(text: str) -> list[tuple[int, int]]:
+    """Return start and end of each sentence; `split_sentences` without the types."""
+    bounds: list[tuple[int, int]] = []
+    for unit in group_units(text):
+        if unit.kind in (LineKind.ROW, LineKind.DELIMITER, LineKind.RULE):
+            bounds.append((unit.start, unit.end))
+        else:
+            _split_unit(text, unit.start, unit.end, bounds)
+    return bounds
+
+
+def _split_unit(text: str, start: int, end: int, bounds: list[tuple[int, int]]) -> None:
+    begin = start
+    for match in _TERMINATORS.finditer(text, start, end):
+        if match.start() < begin:
+            continue
+        stop = _sentence_end(text, match.start(), match.end(), begin, end)
+        if stop is None or stop >= end:
+            continue
+        bounds.append((begin, stop))
+        begin = _skip_space(text, stop, end)
+    if begin < end:
+        bounds.append((begin, end))
+
+
+def _sentence_end(text: str, mark: int, after: int, begin: int, end: int) -> int | None:
+    """Return where the sentence ends whose terminators are `text[mark:after]`, or None."""
+    unspaced = text[after - 1] in _UNSPACED
+    closers = _CLOSERS if unspaced else _LATIN_CLOSERS
+    stop = after
+    while stop < end and text[stop] in closers:
+        stop += 1
+    if stop >= end:
+        return end
+    quoted = stop > after
+    if unspaced:
+        if text[after - 1] == "．" and text[after].isdigit():
+            return None
+        # 「…。」と言った: the sentence goes on after the quotation
+        return None if quoted and text[stop] in "とっ、，,」" else stop
+    if not text[stop].isspace():
+        return None
+    following = _skip_openers(text, stop, end)
+    if following >= end:
+        return stop
+    goes_on = text[following].islower()
+    if text[after - 1] == "…" or text[mark:after].startswith(".."):
+        return None if goes_on else stop
+    if text[mark:after] != ".":
+        return None if goes_on and quoted else stop
+    if goes_on or _is_abbreviation(text, mark, following, begin, end):
+        return None
+    return stop
+
+
+def _is_abbreviation(text: str, mark: int, following: int, begin: int, end: int) -> bool:
+    """Whether the full stop at `mark` belongs to the token before it, not to the sentence."""
+    before = text[max(begin, mark - _LOOK_BACK) : mark]
+    found = _TOKEN.search(before)
+    if found is None:
+        return False
+    token = found[0]
+    head = text[following : min(end, following + _LOOK_BACK)]
+    word = head.split(maxsplit=1)[0].rstrip(".,;:!?)")
+    if token.isdigit():
+        at_start = mark - len(token) == begin
+        ordinal = len(token) <= 2 and word.lower() in _MONTHS
+        return ordinal or (at_start and len(token) <= 3)
+    lowered = token.lower()
+    if lowered in _NEVER_LAST:
+        return True
+    if lowered in _BEFORE_NUMBER and (head[0].isdigit() or _ROMAN.match(head)):
+        return True
+    if lowered in ("a.m", "p.m"):
+        return False
+    if lowered in _UNLESS_NEW_SENTENCE:
+        return word not in _STARTERS
+    chain = _LETTER_CHAIN.search(before)
+    if chain is not None:
+        letters = "".join(chain[0].split()).lower()
+        return letters in _NEVER_LAST or word not in _STARTERS
+    if len(token) == 1 and token.isalpha() and _is_cased(token):
+        at_start = mark - 1 == begin
+        chained = head[1:2] == "."
+        return at_start or chained or (token.isupper() and word not in _STARTERS)
+    return False
+
+
+def _is_cased(letter: str) -> bool:
+    return letter.isupper() or letter.islower()
+
+
+def _skip_space(text: str, position: int, end: int) -> int:
+    while position < end and text[position].isspace():
+        position += 1
+    return position
+
+
+def _skip_openers(text: str, position: int, end: int) -> int:
+    """Return where the next word begins, behind white space and opening punctuation."""
+    position = _skip_space(text, position, end)
+    while position < end and text[position] in _OPENERS:
+        position += 1
+    return _skip_space(text, position, end)
