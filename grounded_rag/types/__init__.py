@@ -6,12 +6,14 @@ from grounded_rag.types.answers import (
     Answer,
     AnswerStatus,
     Attempt,
+    Reference,
     Refusal,
     RefusalReason,
     StopReason,
     Timings,
     Trace,
     Usage,
+    number_references,
 )
 from grounded_rag.types.claims import Citation, Claim, Draft
 from grounded_rag.types.documents import (
@@ -63,6 +65,7 @@ __all__ = [
     "PageSpan",
     "Problem",
     "Reason",
+    "Reference",
     "Refusal",
     "RefusalReason",
     "RetrievedChunk",
@@ -76,4 +79,5 @@ __all__ = [
     "Usage",
     "Validity",
     "Verification",
+    "number_references",
 ]

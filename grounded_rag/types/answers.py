@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from pydantic import Field
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.claims import Draft
 from grounded_rag.types.documents import Instant, RetrievedChunk
-from grounded_rag.types.verification import ClaimVerdict, Flag, FlagKind, Verification
+from grounded_rag.types.verification import ClaimVerdict, Flag, FlagKind, Located, Verification
 
 
 class AnswerStatus(StrEnum):
@@ -142,6 +143,37 @@ STALENESS_KINDS = frozenset(
 )
 
 
+class Reference(Frozen):
+    """One numbered mark of an answer's text.
+
+    Attributes:
+        number: 1-based number, as in "[1]".
+        located: The place that it points to.
+        claims: 0-based indexes of the claims that carry it.
+    """
+
+    number: Annotated[int, Field(ge=1)]
+    located: Located
+    claims: tuple[int, ...]
+
+
+def number_references(claims: Sequence[ClaimVerdict]) -> tuple[Reference, ...]:
+    """Number the places that claims cite, each place once, in order of first use."""
+    order: dict[tuple[str, int, int], list[int]] = {}
+    places: dict[tuple[str, int, int], Located] = {}
+    for index, verdict in enumerate(claims):
+        for located in verdict.located:
+            key = (located.chunk_id, located.chunk_span.start, located.chunk_span.end)
+            places.setdefault(key, located)
+            users = order.setdefault(key, [])
+            if index not in users:
+                users.append(index)
+    return tuple(
+        Reference(number=number, located=places[key], claims=tuple(users))
+        for number, (key, users) in enumerate(order.items(), start=1)
+    )
+
+
 class Answer(Frozen):
     """The result of one question.
 
@@ -194,6 +226,11 @@ class Answer(Frozen):
     def conflicts(self) -> tuple[Flag, ...]:
         """Flags about other current sources that say something else."""
         return tuple(flag for flag in self.flags if flag.kind is FlagKind.CONFLICT)
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The numbered marks of `text`, in order."""
+        return number_references(self.claims)
 
     def to_json(self, *, trace: bool = False, indent: int | None = 2) -> str:
         """Return the answer as JSON.

@@ -54,6 +54,7 @@ class Reason(StrEnum):
     AMBIGUOUS_LOCATION = "ambiguous_location"
     BESIDE_REFUSAL = "beside_refusal"
 
+    FAR_FROM_QUOTE = "far_from_quote"
     LOW_OVERLAP = "low_overlap"
     NUMBER_MISMATCH = "number_mismatch"
     UNIT_MISMATCH = "unit_mismatch"

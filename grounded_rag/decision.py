@@ -1,0 +1,280 @@
+"""What to do with a verified draft: ship it, ask again with precise reasons, or refuse.
+
+Pure functions; `pipeline` calls them between its calls of the generator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grounded_rag.config import Policy
+from grounded_rag.protocols import FailedClaim, Reask
+from grounded_rag.types import (
+    STALENESS_KINDS,
+    ClaimStatus,
+    ClaimVerdict,
+    Flag,
+    FlagKind,
+    Frozen,
+    Outcome,
+    Reason,
+    Refusal,
+    RefusalReason,
+    StopReason,
+    Tier,
+    Verification,
+)
+
+_SHIPPED_TIERS = {
+    "strict": frozenset({Tier.HIGH, Tier.CHECKED}),
+    "balanced": frozenset({Tier.HIGH, Tier.CHECKED, Tier.LEXICAL}),
+    "spans-only": frozenset({Tier.HIGH, Tier.CHECKED, Tier.LEXICAL}),
+}
+
+
+class Held(Frozen):
+    """A claim that may be shipped, with the flags that belong to it."""
+
+    verdict: ClaimVerdict
+    flags: tuple[Flag, ...] = ()
+
+
+class Progress(Frozen):
+    """Where a question stands after some attempts.
+
+    Attributes:
+        held: Claims that passed so far, in reading order.
+        gap: Index in `held` at which claims of a re-ask belong.
+        failed: Claims of the latest attempt that did not pass.
+        unanswered: Parts of the question that the drafts leave open.
+    """
+
+    held: tuple[Held, ...] = ()
+    gap: int = 0
+    failed: tuple[ClaimVerdict, ...] = ()
+    unanswered: tuple[str, ...] = ()
+
+
+class Accept(Frozen):
+    """Ship the claims held so far.
+
+    Attributes:
+        held: The claims, in reading order; never empty.
+        partial: Whether something of the question or of the draft is left out.
+        unanswered: Parts of the question that stay open.
+    """
+
+    held: tuple[Held, ...]
+    partial: bool
+    unanswered: tuple[str, ...] = ()
+
+
+class AskAgain(Frozen):
+    """Call the generator once more."""
+
+    reask: Reask
+
+
+class Decline(Frozen):
+    """Refuse the question."""
+
+    refusal: Refusal
+
+
+Decision = Accept | AskAgain | Decline
+
+
+def shippable(verdict: ClaimVerdict, policy: Policy) -> ClaimVerdict:
+    """Return the verdict as the policy sees it: a tier that does not ship is unsupported."""
+    if not verdict.supported or verdict.tier in _SHIPPED_TIERS[policy.support]:
+        return verdict
+    return verdict.model_copy(
+        update={
+            "status": ClaimStatus.UNSUPPORTED,
+            "reason": Reason.FAR_FROM_QUOTE,
+            "why": (
+                "The claim strays from the words of its quote and nothing configured can confirm "
+                "it; say it in the words of the quote."
+            ),
+        }
+    )
+
+
+def advance(progress: Progress, verification: Verification, policy: Policy) -> Progress:
+    """Merge a verified draft into what is held: good claims stay, the others are to be mended.
+
+    Args:
+        progress: State before this attempt.
+        verification: Verification of this attempt's draft.
+        policy: Rules in force.
+    """
+    fresh: list[Held] = []
+    failed: list[ClaimVerdict] = []
+    first_gap: int | None = None
+    known = {held.verdict.claim for held in progress.held}
+    for index, verdict in enumerate(verification.claims):
+        seen = shippable(verdict, policy)
+        if not seen.supported:
+            failed.append(seen)
+            first_gap = len(fresh) if first_gap is None else first_gap
+        elif seen.claim not in known:
+            known.add(seen.claim)
+            flags = tuple(flag for flag in verification.flags if flag.claim == index)
+            fresh.append(Held(verdict=seen, flags=flags))
+    gap = progress.gap
+    return Progress(
+        held=(*progress.held[:gap], *fresh, *progress.held[gap:]),
+        gap=gap + (len(fresh) if first_gap is None else first_gap),
+        failed=tuple(failed),
+        unanswered=tuple(dict.fromkeys((*progress.unanswered, *verification.unanswered))),
+    )
+
+
+def decide(
+    progress: Progress,
+    verification: Verification | None,
+    *,
+    stop: StopReason,
+    policy: Policy,
+    may_ask_again: bool,
+    first: bool,
+    asked_for_claims: bool,
+) -> Decision:
+    """Decide after one attempt.
+
+    Args:
+        progress: State that already includes this attempt.
+        verification: Verification of this attempt's draft, or None without one.
+        stop: How the generation ended; looked at before anything else.
+        policy: Rules in force.
+        may_ask_again: Whether attempts, tokens and seconds are left.
+        first: Whether this was the first attempt.
+        asked_for_claims: Whether a re-ask about the output as a whole was already made.
+    """
+    if stop is StopReason.REFUSED:
+        return _settle(progress, policy, RefusalReason.MODEL_REFUSED)
+    if stop is StopReason.TRUNCATED:
+        return _settle(progress, policy, RefusalReason.OUTPUT_TRUNCATED)
+    if verification is None or verification.outcome is Outcome.INVALID_OUTPUT:
+        if may_ask_again:
+            return AskAgain(reask=_reask(progress, note="The last output could not be read."))
+        return _settle(progress, policy, RefusalReason.INVALID_OUTPUT)
+    beside_refusal = any(v.reason is Reason.BESIDE_REFUSAL for v in verification.claims)
+    if not verification.claims:
+        if verification.outcome is Outcome.REJECTED and may_ask_again and not asked_for_claims:
+            return AskAgain(reask=_reask(progress, note="The last output had text but no claims."))
+        if progress.held:
+            # A re-ask may withdraw the claims that failed; all that is left has passed.
+            return _accept(progress, policy, dropped=False)
+        return _settle(
+            progress,
+            policy,
+            RefusalReason.GENERATOR_DECLINED if first else RefusalReason.CLAIMS_FAILED,
+        )
+    if beside_refusal:
+        if may_ask_again and not asked_for_claims:
+            note = "The last output both refused and made claims; do one of the two."
+            return AskAgain(reask=_reask(progress.model_copy(update={"failed": ()}), note=note))
+        return _settle(progress, policy, RefusalReason.GENERATOR_DECLINED)
+    if not progress.failed:
+        return _accept(progress, policy, dropped=False)
+    if may_ask_again:
+        return AskAgain(reask=_reask(progress, note=""))
+    unchecked = any(v.status is ClaimStatus.UNCHECKED for v in progress.failed)
+    return _settle(
+        progress,
+        policy,
+        RefusalReason.COULD_NOT_CHECK if unchecked else RefusalReason.CLAIMS_FAILED,
+    )
+
+
+def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Decision:
+    if policy.stale == "refuse" and any(_outdated(held.flags) for held in progress.held):
+        return Decline(refusal=refuse(RefusalReason.STALE_EVIDENCE))
+    return Accept(
+        held=progress.held,
+        partial=dropped or bool(progress.unanswered),
+        unanswered=progress.unanswered,
+    )
+
+
+def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Decision:
+    if policy.on_failed_claim == "drop" and progress.held:
+        return _accept(progress, policy, dropped=True)
+    return Decline(refusal=refuse(reason, failed=progress.failed))
+
+
+def _outdated(flags: Sequence[Flag]) -> bool:
+    return any(f.kind in STALENESS_KINDS and f.kind is not FlagKind.UNDATED for f in flags)
+
+
+def _reask(progress: Progress, *, note: str) -> Reask:
+    return Reask(
+        failed=tuple(_failed_claim(verdict) for verdict in progress.failed),
+        kept=tuple(held.verdict.claim for held in progress.held),
+        note=note,
+    )
+
+
+def _failed_claim(verdict: ClaimVerdict) -> FailedClaim:
+    bad = next((c for c in verdict.citations if c.problem is not None), None)
+    first = bad or (verdict.citations[0] if verdict.citations else None)
+    nearest = first.nearest if first else None
+    if nearest is None and first is not None and first.located is not None:
+        nearest = first.located.quote
+    return FailedClaim(
+        claim=verdict.claim,
+        reason=verdict.reason or Reason.COULD_NOT_CHECK,
+        detail=verdict.why,
+        nearest=nearest,
+        chunk_id=first.citation.chunk_id if first else None,
+    )
+
+
+_DETAILS = {
+    RefusalReason.NOTHING_RETRIEVED: (
+        "No passage in the index matches the question.",
+        "Ask with other words, or ingest a document that covers it.",
+    ),
+    RefusalReason.GENERATOR_DECLINED: (
+        "None of the retrieved passages answers the question.",
+        "Ask with other words, or ingest a document that covers it.",
+    ),
+    RefusalReason.CLAIMS_FAILED: (
+        "An answer was drafted, and its citations did not carry it.",
+        "Look at the trace for the reasons, or hand the question to a person.",
+    ),
+    RefusalReason.INVALID_OUTPUT: (
+        "The generator's output could not be read.",
+        "Try again, or look at the trace.",
+    ),
+    RefusalReason.MODEL_REFUSED: (
+        "The model's provider declined to answer.",
+        "Rephrase the question, or hand it to a person.",
+    ),
+    RefusalReason.OUTPUT_TRUNCATED: (
+        "The generator's output was cut off before it was complete.",
+        "Raise the generator's `max_output_tokens`, or ask a narrower question.",
+    ),
+    RefusalReason.BUDGET_EXHAUSTED: (
+        "The budget in attempts, tokens or seconds ended before a draft could be verified.",
+        "Raise `max_seconds` or `max_total_tokens` of the policy.",
+    ),
+    RefusalReason.STALE_EVIDENCE: (
+        "The only evidence is superseded, expired or not yet in force.",
+        "Ask with an `as_of` date, or ingest the current document.",
+    ),
+    RefusalReason.COULD_NOT_CHECK: (
+        "A check of the drafted claims could not be completed.",
+        "Look at the trace for the check that failed, and try again.",
+    ),
+}
+
+
+def refuse(reason: RefusalReason, *, failed: Sequence[ClaimVerdict] = ()) -> Refusal:
+    """Return the refusal for a reason; `failed` claims are counted by reason, never quoted."""
+    detail, next_step = _DETAILS[reason]
+    reasons = dict.fromkeys(v.reason.value for v in failed if v.reason is not None)
+    if reasons:
+        detail = f"{detail} ({', '.join(reasons)})"
+    return Refusal(reason=reason, detail=detail, next_step=next_step)
