@@ -1,0 +1,168 @@
+"""The shape of a structured answer: narrow for the model that writes it, lenient for the reader.
+
+The JSON schema lists the labels as an enum and demands a citation for each claim. Pydantic
+itself accepts what departs from it: one unknown label or one missing quote must reach the
+verifier as one bad claim, not lose the good claims beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import GenericAlias
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+_DESCRIPTION = "The claims that answer the question, each with literal quotes from the passages."
+
+
+class AnswerShape(BaseModel):
+    """What the reader of an answer relies on; the generated models are subclasses.
+
+    Attributes:
+        claims: Claims with `text` and `citations`.
+        unanswered: Parts of the question left open.
+        repaired: Whether something had to be decoded or wrapped to get this shape.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    claims: list[Any]
+    unanswered: list[str]
+    repaired: SkipJsonSchema[bool] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _decode(cls, raw: Any) -> Any:
+        return normalise(raw)
+
+
+def response_model(labels: Sequence[str]) -> type[AnswerShape]:
+    """Return the response model of one request.
+
+    Args:
+        labels: Labels of the passages that the request shows, in order.
+    """
+    citation = create_model(
+        "CitationItem",
+        chunk_id=(
+            str,
+            Field(
+                description="Label of the passage that is quoted.",
+                json_schema_extra={"enum": list(labels)},
+            ),
+        ),
+        quote=(
+            str,
+            Field(description="Copied character by character from that passage's text."),
+        ),
+    )
+    # The quote comes before the claim: what is copied first is easier to stay close to.
+    claim = create_model(
+        "ClaimItem",
+        citations=(
+            _list_of(citation),
+            Field(
+                description="Where the claim stands in the passages.",
+                json_schema_extra={"minItems": 1},
+            ),
+        ),
+        text=(str, Field(description="One fact, as a near-copy of its quote.")),
+    )
+    return create_model(
+        "GroundedAnswer",
+        __base__=AnswerShape,
+        __doc__=_DESCRIPTION,
+        claims=(
+            _list_of(claim),
+            Field(description="Empty if the passages do not answer the question."),
+        ),
+        unanswered=(
+            list[str],
+            Field(description="Parts of the question that stay open, copied from the question."),
+        ),
+    )
+
+
+def _list_of(model: type[BaseModel]) -> Any:
+    return GenericAlias(list, (model,))
+
+
+def normalise(raw: Any) -> Any:
+    """Bring a decoded answer into the nested form, whatever can be read of it.
+
+    A list or object that arrives as a JSON string is decoded once; a lone object becomes a list
+    of one; `chunk_id` and `quote` beside `text` become a citation. What cannot be read as a claim
+    becomes an uncited one, which verification rejects, so that it costs no good claim beside it.
+
+    Args:
+        raw: Anything. Without a readable list of claims it is returned for pydantic to refuse.
+    """
+    value = _decoded(raw)
+    if not isinstance(value, Mapping):
+        return value
+    claims = _listed(value.get("claims"))
+    if "claims" not in value or not isinstance(claims, list):
+        return value
+    unanswered = _list_only(value.get("unanswered"))
+    shaped: dict[str, Any] = {
+        "claims": [_claim(item) for item in claims],
+        "unanswered": [_text(part) for part in unanswered if part],
+    }
+    given = {"claims": value["claims"], "unanswered": value.get("unanswered", [])}
+    return {**shaped, "repaired": not isinstance(raw, Mapping) or shaped != given}
+
+
+def _claim(item: Any) -> dict[str, Any]:
+    item = _decoded(item)
+    if not isinstance(item, Mapping):
+        return {"citations": [], "text": _text(item)}
+    citations = _list_only(item.get("citations"))
+    if not citations and ("chunk_id" in item or "quote" in item):
+        citations = [{"chunk_id": item.get("chunk_id"), "quote": item.get("quote")}]
+    return {
+        "citations": [_citation(entry) for entry in citations],
+        "text": _text(item.get("text")),
+    }
+
+
+def _citation(entry: Any) -> dict[str, str]:
+    entry = _decoded(entry)
+    if not isinstance(entry, Mapping):
+        # A bare label: the verifier says that the quote is missing.
+        return {"chunk_id": _text(entry), "quote": ""}
+    return {"chunk_id": _text(entry.get("chunk_id")), "quote": _text(entry.get("quote"))}
+
+
+def _listed(value: Any) -> Any:
+    """Return a list for a list, a lone object or nothing, in JSON text too; else the value."""
+    value = _decoded(value)
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        return [value]
+    return value
+
+
+def _list_only(value: Any) -> list[Any]:
+    """Like `_listed`, with anything else as the only entry."""
+    value = _listed(value)
+    return value if isinstance(value, list) else [value]
+
+
+def _decoded(value: Any) -> Any:
+    """Decode a JSON array or object that arrived as a string, once; leave other strings alone."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
