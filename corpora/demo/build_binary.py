@@ -87,7 +87,10 @@ class Pages:
     def lines(self, text: str) -> None:
         """Set lines exactly as written: line-end hyphens stay where they are."""
         for row in text.strip().splitlines():
-            self.line(row)
+            if row:
+                self.line(row)
+            else:
+                self.y -= 6
         self.y -= 6
 
     def table(self, rows: Sequence[Sequence[str]], columns: Sequence[float]) -> None:
@@ -297,9 +300,208 @@ def lending_policy(path: Path) -> None:
     save_docx(document, path, title)
 
 
+def scam_refunds(path: Path) -> None:
+    pages = Pages(path, "Refunds after a scam", "Quillhaven Bank – Leaflet S-5 – Refunds after a scam", 2)
+    pages.heading("Refunds after a scam", 18)
+    pages.lines(
+        """
+You were deceived and sent money yourself. This leaﬂet explains, un-
+der the Merrowland Scam Code, when we refund the loss. Please tell us
+ﬁrst, and do not be ashamed: it happens to careful people.
+"""
+    )
+    pages.heading("How much we refund")
+    pages.lines(
+        """
+We refund the full loss up to €25,000 if you were careful. We re-
+fund half of the loss if you ignored a general warning. There is no re-
+fund if you conﬁrmed twice a warning that described exactly your case.
+
+Losses of less than €40 are not refunded. This small-claim thresh-
+old does not apply to customers who are marked as vulnerable on our ﬁles.
+"""
+    )
+    pages.heading("How fast we decide")
+    pages.lines(
+        """
+We usually decide within seven working days. If another bank is invol-
+ved it may take up to 30 working days. We tell you in writing how we de-
+cided and on which facts.
+"""
+    )
+    pages.heading("What you should do", fresh=True)
+    pages.lines(
+        """
+Report the scam by telephone on 0555 010 911, at any hour. You must re-
+port it within 60 days of the last payment. Report it to the po-
+lice as well and send us the ﬁle number; we begin work before it arrives.
+
+Keep all messages. Do not try to win the money back on your own: so-
+called recovery ﬁrms are usually the next scam.
+"""
+    )
+    pages.heading("What the Code does not cover")
+    pages.lines(
+        """
+The Code does not cover payments by card, cash, payments to an ac-
+count in your own name, purchases in which the goods were merely poor, and in-
+vestments that turned out badly. For cards, see the page on card disputes.
+
+Payments to accounts outside Merrowland are covered only if the re-
+ceiving bank has joined the Code. So far nine banks have joined, three of
+them in Norvale.
+"""
+    )
+    pages.heading("If you do not agree")
+    pages.lines(
+        """
+Ask us for a second look within 20 working days. A colleague from another of-
+ﬁce examines the case. After that the way to the Ombudsman is open.
+"""
+    )
+    pages.save()
+
+
+def travel_insurance(path: Path) -> None:
+    pages = Pages(path, "Travel insurance with Tern Gold", "Quillhaven Bank – Travel insurance with Tern Gold", 3)
+    pages.heading("Travel insurance with Tern Gold", 18)
+    pages.paragraph(
+        "Key facts, edition of 15 January 2026. The insurer is Beacon Mutual. The insurance is part of the Tern Gold card; "
+        "it cannot be bought alone and it is not part of Tern Classic."
+    )
+    pages.heading("When the insurance applies")
+    pages.paragraph(
+        "The insurance applies to trips of up to 45 days if at least half of the price was paid with the card. A trip "
+        "begins when you leave home and ends when you return. Trips to work are not trips in this sense. A trip must lead "
+        "at least 80 kilometres away from home or include one night."
+    )
+    pages.heading("Who is insured")
+    pages.paragraph(
+        "Insured are the holder of the card, a partner who lives in the same household, and children up to the age of 21 "
+        "who travel with them. From the 76th birthday of the holder, illness abroad is insured only for trips of up to 21 days."
+    )
+    pages.heading("What is insured and up to how much", fresh=True)
+    pages.table(
+        [
+            ["Cover", "Insured up to", "You bear", "Report within"],
+            ["Illness abroad", "€500,000", "€75", "48 hours"],
+            ["Cancelling a trip", "€4,000", "10%", "2 days"],
+            ["Breaking off a trip", "€4,000", "10%", "2 days"],
+            ["Luggage", "€1,800", "€100", "7 days"],
+            ["Delayed luggage", "€250", "nothing", "24 hours"],
+            ["Delayed flight", "€180", "nothing", "30 days"],
+            ["Liability abroad", "€1,000,000", "€150", "14 days"],
+        ],
+        [0, 55, 95, 130],
+    )
+    pages.paragraph(
+        "A flight is delayed in the sense of this insurance from the fourth hour. Luggage is delayed from the twelfth hour "
+        "after arrival. On the way home there is no payment for delayed luggage."
+    )
+    pages.heading("Cancelling a trip")
+    pages.paragraph(
+        "You can claim if you cannot travel because of a serious illness, an accident, pregnancy, the loss of your job, or "
+        "the death of a close relative. A dog or a cat counts as a close relative only for illnesses that need surgery."
+    )
+    pages.heading("What is not insured", fresh=True)
+    pages.paragraph(
+        "Not insured are illnesses that were being treated in the six weeks before booking, trips against the advice of a "
+        "doctor, trips to countries for which the state of Merrowland had issued a warning before departure, and damage "
+        "done on purpose. Sports are insured unless the General Terms exclude them."
+    )
+    pages.heading("Making a claim")
+    pages.paragraph(
+        "In an emergency call Beacon Mutual on 0555 010 788 at any hour. In other cases use the form in the app. Beacon "
+        "Mutual usually pays within 12 working days after all papers have arrived. Papers in languages other than English, "
+        "German and French may have to be translated at your cost, up to €60."
+    )
+    pages.heading("When the insurance ends")
+    pages.paragraph(
+        "The insurance ends with the card. Trips that have already begun stay insured until their end, but for no more than 14 days."
+    )
+    pages.save()
+
+
+def safe_deposit_boxes(path: Path) -> None:
+    title = "Safe deposit boxes: sizes and rent"
+    document = docx.Document()
+    document.add_heading(title, 0)
+    document.add_paragraph("In force from 1 January 2026. The vault is at Lantern Quay, on the lower floor.")
+    document.add_heading("Sizes and rent", 1)
+    add_table(
+        document,
+        [
+            ["Size", "Height", "Yearly rent", "Key deposit", "Boxes free"],
+            ["Small", "5 cm", "€72", "€50", "usually at once"],
+            ["Medium", "10 cm", "€120", "€50", "usually within a month"],
+            ["Large", "20 cm", "€180", "€75", "waiting list of up to a year"],
+            ["Cabinet", "45 cm", "€410", "€120", "waiting list of up to three years"],
+        ],
+    )
+    document.add_paragraph("All boxes are 25 cm wide and 38 cm deep. Holders of a Quill Plus Account pay half the rent for a small box.")
+    document.add_heading("Opening your box", 1)
+    document.add_paragraph(
+        "You open the box together with a member of staff. The vault can be visited during opening hours until half an hour "
+        "before the branch closes. Twelve visits a year are included; each further visit costs €3.00."
+    )
+    document.add_heading("Who may open it", 1)
+    document.add_paragraph(
+        "You may name up to two persons who can open the box alone. They sign a card in the branch. After the death of the "
+        "tenant the box is sealed until the certificate of inheritance has been shown, also for persons who were named."
+    )
+    document.add_heading("Lost keys", 1)
+    document.add_paragraph("Exchanging the lock after the loss of one key costs €95. Drilling the box open after the loss of both keys costs €240.")
+    document.add_heading("What you may not keep in it", 1)
+    for text in ("cash of more than €10,000", "weapons and explosives", "things that smell, leak or live"):
+        document.add_paragraph(text, style="List Bullet")
+    save_docx(document, path, title)
+
+
+def card_terminals(path: Path) -> None:
+    title = "Card terminals for shops and markets"
+    document = docx.Document()
+    document.add_heading(title, 0)
+    document.add_paragraph(
+        "A leaflet for business customers. Prices are shown without value added tax and apply to contracts signed from 1 March 2026."
+    )
+    document.add_heading("Three terminals", 1)
+    add_table(
+        document,
+        [
+            ["", "Counter", "Pocket", "Market"],
+            ["Monthly rent", "€12.00", "€16.50", "€9.00"],
+            ["Debit card payment", "0.35%", "0.45%", "0.90%"],
+            ["Credit card payment", "0.95%", "1.10%", "1.60%"],
+            ["Battery", "none", "8 hours", "14 hours"],
+            ["Paid out after", "1 working day", "1 working day", "3 working days"],
+            ["Shortest contract", "24 months", "24 months", "1 month"],
+        ],
+    )
+    document.add_heading("Choosing", 1)
+    document.add_paragraph(
+        "Market has no printer and sends receipts by text message. It is meant for shops that take less than about €1,500 a "
+        "month. Above that the lower percentages of Counter usually outweigh its rent."
+    )
+    document.add_heading("If a terminal fails", 1)
+    document.add_paragraph(
+        "We replace a Counter or Pocket terminal by the end of the next working day. A Market terminal is replaced by post, "
+        "which may take up to five working days. During a failure of the network, Counter stores up to 50 payments of no more than €25 each."
+    )
+    document.add_heading("Ending the contract", 1)
+    document.add_paragraph(
+        "The contract can be ended with one month's notice to the end of the shortest period. A shop that closes for good can "
+        "end it early for a single payment of three months' rent."
+    )
+    save_docx(document, path, title)
+
+
 BUILDERS: dict[str, Callable[[Path], None]] = {
     "mortgages/first-home-guide.pdf": first_home_guide,
+    "security/scam-refunds.pdf": scam_refunds,
+    "cards/travel-insurance.pdf": travel_insurance,
     "loans/lending-policy-summary.docx": lending_policy,
+    "fees/safe-deposit-boxes.docx": safe_deposit_boxes,
+    "business/card-terminals.docx": card_terminals,
 }
 
 
