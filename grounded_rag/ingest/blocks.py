@@ -1,0 +1,107 @@
+"""The parts of a document that a chunk boundary should respect, as spans."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grounded_rag.ingest.spans import trim
+from grounded_rag.text.lines import LineKind, Unit, group_units
+from grounded_rag.text.sentences import sentence_bounds
+from grounded_rag.types import Document
+
+_GAP = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r|\r\n[^\S\n]*\r\n")
+_TABLE = frozenset({LineKind.ROW, LineKind.DELIMITER})
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list or table: its parts are sentences, items or rows, in order.
+
+    Attributes:
+        parts: Trimmed, disjoint, increasing spans as (start, end).
+        is_table: Whether the parts are rows.
+    """
+
+    parts: tuple[tuple[int, int], ...]
+    is_table: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text under one heading, or before the first one.
+
+    Attributes:
+        path: Headings from the outermost to this one.
+        heading: Bounds of the heading line, or None.
+        blocks: What follows it, in order.
+    """
+
+    path: tuple[str, ...]
+    heading: tuple[int, int] | None
+    blocks: tuple[Block, ...]
+
+
+def split_passages(document: Document) -> list[Passage]:
+    """Return the passages of a document; together they cover all that is not white space."""
+    starts = [section.span.start for section in document.sections]
+    bounds = [0, *starts, len(document.text)]
+    spans = {span.start: span.end for span in document.headings}
+    passages: list[Passage] = []
+    for index, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        if start >= end:
+            continue
+        section = document.sections[index - 1] if index else None
+        heading = None
+        if section is not None and spans.get(start, start) > start:
+            heading = trim(document.text, start, min(spans[start], end))
+        body = heading[1] if heading else start
+        blocks = _split_blocks(document.text, body, end)
+        if heading or blocks:
+            passages.append(Passage(section.path if section else (), heading, tuple(blocks)))
+    return passages
+
+
+def _split_blocks(text: str, start: int, end: int) -> list[Block]:
+    body = text[start:end]
+    units = group_units(body)
+    sentences = sentence_bounds(body)
+    begins = [bound[0] for bound in sentences]
+    blocks: list[Block] = []
+    for first, last in _runs(body, units):
+        low = bisect_left(begins, units[first].start)
+        high = bisect_left(begins, units[last].end)
+        parts = tuple((start + a, start + b) for a, b in sentences[low:high])
+        is_table = units[first].kind in _TABLE and last > first
+        if is_table:
+            parts = _join_header(parts, units[first : last + 1])
+        if parts:
+            blocks.append(Block(parts, is_table))
+    return blocks
+
+
+def _runs(body: str, units: Sequence[Unit]) -> list[tuple[int, int]]:
+    """Group units without a blank line between them; a table is a group of its own."""
+    runs: list[tuple[int, int]] = []
+    for index, unit in enumerate(units):
+        if runs:
+            before = units[index - 1]
+            joined = (unit.kind in _TABLE) == (before.kind in _TABLE)
+            if joined and not _GAP.search(body, before.end, unit.start):
+                runs[-1] = (runs[-1][0], index)
+                continue
+        runs.append((index, index))
+    return runs
+
+
+def _join_header(
+    parts: tuple[tuple[int, int], ...], units: Sequence[Unit]
+) -> tuple[tuple[int, int], ...]:
+    """Keep the header of a table, its rule and its first row in one part."""
+    for index, unit in enumerate(units):
+        if unit.kind is LineKind.DELIMITER and index + 1 < len(parts):
+            return ((parts[0][0], parts[index + 1][1]), *parts[index + 2 :])
+    return parts
+

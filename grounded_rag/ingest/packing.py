@@ -1,0 +1,220 @@
+"""Packs the parts of a document into pieces that fit the embedder's window.
+
+Every decision looks only at the passage at hand, never at the rest of the document: a change in
+one section leaves the pieces, and so the chunk ids, of all others as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from grounded_rag.errors import ConfigError
+from grounded_rag.ingest.blocks import Block, Passage
+from grounded_rag.ingest.spans import trim
+
+_UNITS = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|[^\sA-Za-z0-9]")
+# Plain prose on which a tokenizer shows how many tokens it makes of one unit; it must not be
+# taken from the document, or a change in one section would move the boundaries of the others.
+_SAMPLE = (
+    "The account holder may withdraw up to 1,500 euros a day, unless a lower limit was agreed in "
+    "writing. Interest is calculated on the daily balance and credited at the end of each month. "
+    "Applications received after 16:30 are processed on the following business day."
+)
+_MARGIN = 1.04
+_TINY = 0.15
+_HALF_FULL = 0.4
+_LEAST_ROOM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A span that is placed as a whole if it fits; `weight` is its estimated tokens."""
+
+    start: int
+    end: int
+    weight: float
+    path: tuple[str, ...]
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The bounds of one chunk and the heading path of its text."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Packer:
+    """Packs passages in order; one object for one document.
+
+    Attributes:
+        text: The document's text.
+        measure: Returns the exact tokens of a piece's embedded view.
+        count: Returns the tokens of a plain text.
+        capacity: Most tokens of an embedded view.
+    """
+
+    text: str
+    measure: Callable[[Piece], int]
+    count: Callable[[str], int]
+    capacity: int
+    _pieces: list[Piece] = field(default_factory=list)
+    _parts: list[Part] = field(default_factory=list)
+    _weight: float = 0.0
+    _budget: float = 0.0
+    _per_unit: float = 1.0
+
+    def pack(self, passages: Sequence[Passage]) -> list[Piece]:
+        """Return the pieces of all passages, in order."""
+        units = len(_UNITS.findall(_SAMPLE))
+        self._per_unit = _MARGIN * max(0.05, (self.count(_SAMPLE) - self.count("")) / units)
+        for passage in passages:
+            blocks = [self._weighed(block, passage) for block in passage.blocks]
+            self._open(passage, sum(part.weight for block in blocks for part in block))
+            for block, parts in zip(passage.blocks, blocks, strict=True):
+                self._add_block(parts, whole=block.is_table)
+        self._emit_all()
+        return self._pieces
+
+    def _weighed(self, block: Block, passage: Passage) -> list[Part]:
+        return [Part(a, b, self._estimate(a, b), passage.path) for a, b in block.parts]
+
+    def _estimate(self, start: int, end: int) -> float:
+        return len(_UNITS.findall(self.text, start, end)) * self._per_unit
+
+    def _open(self, passage: Passage, weight: float) -> None:
+        """Start a passage: in a piece of its own, unless what is pending must not stand alone."""
+        heading = passage.heading
+        mark = heading and Part(*heading, self._estimate(*heading), passage.path, is_heading=True)
+        if self._parts and not self._joins(passage, weight + (mark.weight if mark else 0)):
+            self._emit_all()
+        if not self._parts:
+            header = self.measure(Piece(0, 0, passage.path))
+            self._budget = self.capacity - header
+            if self._budget < _LEAST_ROOM:
+                raise ConfigError(
+                    f"A chunk capacity of {self.capacity} tokens is too small: title and headings "
+                    f"take {header}.",
+                    hint="Raise the capacity or shorten the title.",
+                )
+        if mark:
+            self._append(mark)
+
+    def _joins(self, passage: Passage, weight: float) -> bool:
+        """Whether a passage goes on in the pending piece: bare headings and tiny relatives."""
+        if not any(not part.is_heading for part in self._parts):
+            return self._weight < self._budget / 2
+        first = self._parts[0].path
+        related = bool(passage.path[:-1]) and passage.path[: len(first[:-1])] == first[:-1]
+        fits = self._weight + weight <= self._budget
+        return fits and (related or not first) and self._weight < _TINY * self._budget
+
+    def _append(self, part: Part) -> None:
+        self._parts.append(part)
+        self._weight += part.weight
+
+    @property
+    def _has_body(self) -> bool:
+        return bool(self._parts) and not self._parts[-1].is_heading
+
+    def _add_block(self, parts: list[Part], *, whole: bool) -> None:
+        weight = sum(part.weight for part in parts)
+        fits_alone = weight <= self._budget
+        if self._weight + weight > self._budget:
+            if fits_alone and self._has_body and (whole or self._filled(_HALF_FULL)):
+                self._emit()
+            elif not fits_alone and self._has_body and self._filled(1 - _HALF_FULL):
+                self._emit()
+        for part in parts:
+            self._add_part(part)
+
+    def _filled(self, share: float) -> bool:
+        return self._weight >= share * self._budget
+
+    def _add_part(self, part: Part) -> None:
+        if self._weight + part.weight > self._budget and self._has_body:
+            self._emit()
+        room = max(self._budget - self._weight, self._budget / 4)
+        if part.weight <= room:
+            self._append(part)
+            return
+        share = room / part.weight
+        for piece in self._split(part, int((part.end - part.start) * share)):
+            if self._weight + piece.weight > self._budget and self._has_body:
+                self._emit()
+            self._append(piece)
+
+    def _split(self, part: Part, characters: int) -> list[Part]:
+        """Cut one part at sentences, words or grapheme clusters, `characters` at most each."""
+        from semantic_text_splitter import TextSplitter
+
+        body = self.text[part.start : part.end]
+        # The end of a hard-wrapped line is no better place to cut than any other space.
+        flat = body.replace("\n", " ").replace("\r", " ")
+        found = TextSplitter(max(1, characters), trim=False).chunk_indices(flat)
+        bounds = [trim(body, at, at + len(piece)) for at, piece in found]
+        kept = [bound for bound in bounds if bound is not None]
+        if len(kept) < 2:
+            middle = len(body) // 2
+            halves = (trim(body, 0, middle), trim(body, middle, len(body)))
+            kept = [half for half in halves if half is not None]
+        return [
+            Part(part.start + a, part.start + b, self._estimate(part.start + a, part.start + b),
+                 part.path, part.is_heading)
+            for a, b in kept
+        ]  # fmt: skip
+
+    def _emit_all(self) -> None:
+        while self._parts:
+            self._emit()
+
+    def _emit(self) -> None:
+        """Emit the longest run of pending parts that fits, by exact count; the rest stays."""
+        size = len(self._parts)
+        while True:
+            taken = self._parts[:size]
+            piece = _piece_of(taken)
+            tokens = self.measure(piece)
+            if tokens <= self.capacity:
+                break
+            size = self._shrunk(taken, tokens)
+        self._pieces.append(piece)
+        self._parts = self._parts[size:]
+        self._weight = sum(part.weight for part in self._parts)
+
+    def _shrunk(self, taken: list[Part], tokens: int) -> int:
+        """Return how many parts to try next, after cutting one in two where none can go."""
+        weight = sum(part.weight for part in taken)
+        header = self.capacity - self._budget
+        scale = max(1.0, (tokens - header) / weight) if weight else 1.0
+        total, size = 0.0, 0
+        for part in taken[:-1]:
+            total += part.weight * scale
+            if total > self._budget:
+                break
+            size += 1
+        if size and not taken[size - 1].is_heading:
+            return size
+        # Only headings fit, or nothing: the part behind them is cut.
+        room = self._budget - sum(part.weight * scale for part in taken[:size])
+        if size and room < self._budget / 4:
+            return size
+        cut = taken[size]
+        share = min(0.9, 0.95 * room / (cut.weight * scale)) if cut.weight else 0.5
+        self._parts[size : size + 1] = self._split(cut, int((cut.end - cut.start) * share))
+        return size + 1
+
+
+def _piece_of(parts: Sequence[Part]) -> Piece:
+    """Return the piece of some parts; its path is what the paths of its body have in common."""
+    paths = [part.path for part in parts if not part.is_heading] or [parts[-1].path]
+    common = paths[0]
+    for path in paths[1:]:
+        while path[: len(common)] != common:
+            common = common[:-1]
+    return Piece(parts[0].start, parts[-1].end, common)
