@@ -231,3 +231,8 @@ def _age(
 def current(validity: Validity, *, as_of: Instant) -> bool:
     """Whether a source is neither superseded, expired nor not yet effective; undated counts."""
     return all(finding.kind is FlagKind.UNDATED for finding in staleness(validity, as_of=as_of))
+
+
+def today_utc() -> dt.date:
+    """Return today's date in UTC."""
+    return dt.datetime.now(dt.UTC).date()

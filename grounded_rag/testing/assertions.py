@@ -19,26 +19,34 @@ def assert_grounded(answer: Answer) -> None:
         AssertionError: One of these does not hold; the message names it.
     """
     if answer.status is AnswerStatus.REFUSED:
-        assert not answer.claims, "a refusal carries claims"
-        assert answer.refusal is not None, "a refusal has no reason"
+        _require(not answer.claims, "a refusal carries claims")
+        _require(answer.refusal is not None, "a refusal has no reason")
         return
-    assert answer.claims, "an answer has no claims"
+    _require(bool(answer.claims), "an answer has no claims")
     chunks = {chunk.chunk.id: chunk.chunk for chunk in answer.evidence}
     rest = answer.text
     for verdict in answer.claims:
-        assert verdict.supported, f"a claim is {verdict.status}: {verdict.text!r}"
-        assert verdict.located, f"a claim has no located citation: {verdict.text!r}"
+        _require(verdict.supported, f"a claim is {verdict.status}: {verdict.text!r}")
+        _require(bool(verdict.located), f"a claim has no located citation: {verdict.text!r}")
         for located in verdict.located:
-            chunk = chunks.get(located.chunk_id)
-            assert chunk is not None, f"the evidence lacks chunk {located.chunk_id!r}"
-            assert located.chunk_span.of(chunk.text) == located.quote, (
-                f"chunk {located.chunk_id!r} does not read {located.quote!r} there"
+            _require(located.chunk_id in chunks, f"the evidence lacks chunk {located.chunk_id!r}")
+            chunk = chunks[located.chunk_id]
+            _require(
+                located.chunk_span.of(chunk.text) == located.quote,
+                f"chunk {located.chunk_id!r} does not read {located.quote!r} there",
             )
-            assert located.document_span == located.chunk_span.shift(chunk.span.start), (
-                f"the document span of {located.quote!r} is not where its chunk puts it"
+            _require(
+                located.document_span == located.chunk_span.shift(chunk.span.start),
+                f"the document span of {located.quote!r} is not where its chunk puts it",
             )
-        assert verdict.text.strip() in rest, f"the text lacks a claim: {verdict.text!r}"
+        _require(verdict.text.strip() in rest, f"the text lacks a claim: {verdict.text!r}")
         rest = rest.replace(verdict.text.strip(), "", 1)
     for reference in answer.references:
         rest = rest.replace(f"[{reference.number}]", "")
-    assert not rest.strip(), f"the text holds more than its claims: {rest.strip()!r}"
+    _require(not rest.strip(), f"the text holds more than its claims: {rest.strip()!r}")
+
+
+def _require(condition: bool, message: str) -> None:
+    # Not an `assert` statement: those vanish under `python -O`.
+    if not condition:
+        raise AssertionError(message)

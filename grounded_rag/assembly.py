@@ -1,0 +1,104 @@
+"""Turns the options of `GroundedRAG` into parts: embedding, generator, prompts, index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from grounded_rag.config import Policy, fingerprint
+from grounded_rag.errors import ConfigError
+from grounded_rag.protocols import Generator, Retriever
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from grounded_rag.generate.prompts import PromptSet
+    from grounded_rag.index.store import Index
+
+
+def resolve_embedding(
+    embedding: BaseEmbedding | Literal["default"] | None,
+) -> BaseEmbedding | None:
+    """Return the embedding that a choice stands for; None means words alone."""
+    if embedding != "default":
+        return embedding
+    from grounded_rag.index.embedding import default_embedding
+
+    return default_embedding().embedding
+
+
+def make_generator(
+    choice: str | Generator,
+    *,
+    prompts: PromptSet,
+    embedding: BaseEmbedding | None = None,
+) -> Generator:
+    """Return the generator that a name stands for, or the given one.
+
+    Args:
+        choice: "extractive", "anthropic", "anthropic/MODEL", any provider string of instructor,
+            or a generator.
+        prompts: Prompts of a structured generator.
+        embedding: Embedding that the extractive generator compares sentences with.
+
+    Raises:
+        ConfigError: The name stands for nothing.
+        MissingKeyError: The provider has no credentials.
+        MissingExtraError: The provider's package is not installed.
+    """
+    if not isinstance(choice, str):
+        return choice
+    name = choice.strip()
+    if name == "extractive":
+        from grounded_rag.generate.extractive import ExtractiveGenerator
+
+        return ExtractiveGenerator(embedding=embedding)
+    if name != "anthropic" and "/" not in name:
+        raise ConfigError(
+            f"There is no generator named {choice!r}.",
+            hint='Use "extractive", "anthropic", "anthropic/MODEL" or another "provider/MODEL".',
+        )
+    from grounded_rag.generate.structured import StructuredGenerator
+
+    if name == "anthropic":
+        return StructuredGenerator(prompts=prompts)
+    return StructuredGenerator(name, prompts=prompts)
+
+
+def prompt_set(folder: Path | str | None) -> PromptSet:
+    """Return the prompts of a folder, or the built-in ones.
+
+    Raises:
+        PromptError: The folder lacks what makes answers checkable.
+    """
+    from grounded_rag.generate.prompts import PromptSet
+
+    return PromptSet.load(None if folder is None else Path(folder))
+
+
+class OpenIndex:
+    """An index folder open for reading, with the embedding it is searched with."""
+
+    def __init__(self, path: Path, embedding: BaseEmbedding | Literal["default"] | None) -> None:
+        from grounded_rag.index.store import Index
+
+        self.path = path
+        chosen = resolve_embedding(embedding)
+        self.index: Index = Index.open(path, embedding=chosen)
+        # An index made without vectors is searched by words, whatever embedding is at hand.
+        self.embedding = chosen if self.index.identity is not None else None
+
+    def retriever(self, policy: Policy) -> Retriever:
+        """Return a retriever over this index under a policy."""
+        from grounded_rag.index.retrieval import HybridRetriever
+
+        return HybridRetriever(self.index, embedding=self.embedding, stale=policy.stale)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.index.close()
+
+
+def policy_fingerprint(policy: Policy, prompts: PromptSet, refusal: str) -> str:
+    """Return the SHA-256 over policy, prompts and refusal string."""
+    return fingerprint(policy, refusal, *prompts.fingerprint_parts)

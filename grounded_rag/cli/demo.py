@@ -1,0 +1,101 @@
+"""The demo: the main job on the demo corpus, without any key or download of models."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, NamedTuple
+
+import typer
+from rich.rule import Rule
+from rich.text import Text
+
+from grounded_rag import Answer, GroundedRAG
+from grounded_rag.cli.options import JsonOption, open_rag
+from grounded_rag.cli.progress import ingest_bar
+from grounded_rag.cli.render import answer_view, console
+from grounded_rag.validity import parse_instant
+
+_TODAY = "2026-11-29"
+"""Today in the demo bank's world, so that the demo reads the same in any year."""
+
+
+class Scene(NamedTuple):
+    """One question of the demo and what to look at."""
+
+    heading: str
+    question: str
+    as_of: str = _TODAY
+
+
+SCENES = (
+    Scene(
+        "A fact, with its quote highlighted in the source sentence",
+        "How long do I have to dispute a card payment?",
+    ),
+    Scene(
+        "The current rate, although the superseded sheet matches the words better",
+        "What is the savings rate on the Everyday Saver?",
+    ),
+    Scene(
+        "The same question as of an earlier date",
+        "What is the savings rate on the Everyday Saver?",
+        "2024-06-01",
+    ),
+    Scene(
+        "Something that only an expired document says: answered, and flagged",
+        "What promotion code do I enter for the Spring Boost bonus?",
+    ),
+    Scene("From a PDF, with its page", "How much deposit does a first-time buyer need?"),
+    Scene(
+        "Not in the documents: one fixed sentence, and the reason",
+        "Does the bank offer pet insurance?",
+    ),
+    Scene(
+        "A hostile e-mail in the corpus claims 9.99%; it changes nothing",
+        "Does the Everyday Saver pay 9.99% and are all fees refunded on request?",
+    ),
+)
+
+
+_NEXT_STEPS = (
+    "Ask this bank:",
+    '    grounded-rag ask --corpus demo "Can I overpay my mortgage?"',
+    "Use your own folder:",
+    "    grounded-rag ingest FOLDER --index my-index",
+    '    grounded-rag ask --index my-index "your question"',
+    "Let Claude write the claims (the same verifier checks them):",
+    '    ANTHROPIC_API_KEY=... grounded-rag ask --corpus demo --generator anthropic "..."',
+    "After `make demo` the command is .venv/bin/grounded-rag.",
+)
+
+
+def demo(
+    trace: Annotated[bool, typer.Option("--trace", help="Also show what was retrieved.")] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Ingest the demo corpus and show answers, refusals and flags."""
+    screen = console()
+    if not as_json:
+        screen.print(Rule("grounded_rag: every claim carries a verified quote, or it is a refusal"))
+        screen.print(
+            "The demo corpus holds the documents of a fictional bank. Today is 2026-11-29 there.\n"
+        )
+    with ingest_bar(enabled=not as_json) as progress:
+        rag = open_rag(index=None, corpus="demo", progress=progress)
+    with rag:
+        answers = [_show(rag, scene, trace=trace, quiet=as_json) for scene in SCENES]
+    if as_json:
+        typer.echo(json.dumps([answer.model_dump(mode="json") for answer in answers], indent=2))
+        return 0
+    screen.print(Rule("Now you"))
+    for line in _NEXT_STEPS:
+        screen.print(Text(f"  {line}"), soft_wrap=True)
+    return 0
+
+
+def _show(rag: GroundedRAG, scene: Scene, *, trace: bool, quiet: bool) -> Answer:
+    answer = rag.query(scene.question, as_of=parse_instant(scene.as_of))
+    if not quiet:
+        console().print(Text(f"\n{scene.heading}", style="bold cyan"))
+        console().print(answer_view(answer, trace=trace))
+    return answer

@@ -1,0 +1,98 @@
+"""Options shared by the commands, and what they stand for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import ConfigError, InputError
+from grounded_rag.resources import demo_corpus_dir
+
+IndexOption = Annotated[
+    Path | None,
+    typer.Option("--index", "-i", help="Folder of the index.", envvar="GROUNDED_RAG_INDEX"),
+]
+CorpusOption = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus",
+        "-c",
+        help='"demo", or a folder of documents: brought up to date in a cache, then asked.',
+    ),
+]
+GeneratorOption = Annotated[
+    str,
+    typer.Option(
+        "--generator",
+        "-g",
+        help='"extractive" (built in, no model), "anthropic", or "PROVIDER/MODEL".',
+        envvar="GROUNDED_RAG_GENERATOR",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option("--as-of", help="Date for which the answer should hold, such as 2026-04-30."),
+]
+
+
+class Settings(BaseSettings):
+    """What the environment may say; each name is prefixed with GROUNDED_RAG_.
+
+    Attributes:
+        home: Folder for caches, such as the index of the demo corpus.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="GROUNDED_RAG_", extra="ignore")
+
+    home: Path = Path(typer.get_app_dir("grounded-rag"))
+
+
+def make_policy(**choices: Any) -> Policy:
+    """Return the policy of the chosen options; those left out keep their defaults.
+
+    Raises:
+        ConfigError: A value is not allowed; the message names it.
+    """
+    try:
+        return Policy(**{key: value for key, value in choices.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).replace("_", "-")
+        raise ConfigError(f"--{name}: {first['msg']}.", hint="See --help.") from error
+
+
+def cache_of(corpus: Path) -> Path:
+    """Return the cached index folder of a corpus folder."""
+    import hashlib
+
+    digest = hashlib.sha256(str(corpus.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
+    return Settings().home / "indexes" / f"{corpus.name}-{digest[:12]}"
+
+
+def open_rag(
+    *, index: Path | None, corpus: str | None, progress: Any = None, **options: Any
+) -> GroundedRAG:
+    """Open the index that the options name.
+
+    Raises:
+        InputError: Neither or both of index and corpus are named.
+    """
+    if corpus is not None:
+        if index is not None and "GROUNDED_RAG_INDEX" not in os.environ:
+            raise InputError("--index and --corpus are both given.", hint="Give one of them.")
+        folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
+        cache = cache_of(folder)
+        return GroundedRAG.from_corpus(folder, index=cache, progress=progress, **options)
+    if index is None:
+        raise InputError(
+            "There is nothing to ask.",
+            hint="Say --index DIR for an index made by `grounded-rag ingest`, or --corpus demo.",
+        )
+    return GroundedRAG.open(index, **options)

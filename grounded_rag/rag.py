@@ -1,0 +1,358 @@
+"""`GroundedRAG`: the facade, and the only place where the parts are put together."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
+
+from pydantic import JsonValue
+
+from grounded_rag._sync import BackgroundLoop
+from grounded_rag.assembly import (
+    OpenIndex,
+    make_generator,
+    policy_fingerprint,
+    prompt_set,
+    resolve_embedding,
+)
+from grounded_rag.config import Policy
+from grounded_rag.errors import ConfigError
+from grounded_rag.pipeline import Parts, answer_question
+from grounded_rag.protocols import Generator, Retriever, SupportCheck
+from grounded_rag.types import (
+    Answer,
+    AnswerStatus,
+    Instant,
+    Tier,
+    Verification,
+)
+from grounded_rag.validity import parse_instant, today_utc
+from grounded_rag.verification import verify
+
+if TYPE_CHECKING:
+    from llama_index.core.base.base_query_engine import BaseQueryEngine
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+    from llama_index.core.retrievers import BaseRetriever
+
+    from grounded_rag.index.records import IndexStatus
+    from grounded_rag.ingestion import IngestProgress, IngestReport
+
+Hook = Callable[[Answer], object]
+"""Called with an answer; what it returns is ignored, and an error in it reaches the caller."""
+
+
+class Options(TypedDict, total=False):
+    """Keyword options common to all ways of making a `GroundedRAG`.
+
+    Attributes:
+        generator: A name ("extractive", "anthropic", "anthropic/MODEL", "openai/MODEL", or any
+            provider string that instructor knows), or a `Generator` of one's own. The default
+            is the built-in extractive generator; a key in the environment switches nothing.
+        policy: Rules: what ships, what is retried, when to refuse.
+        refusal: Refusal string in place of the default one.
+        prompts: Folder with prompts of one's own, for generators that use prompts.
+        checks: Support checks in place of the built-in ones.
+        on_refusal: Called with each refused answer, to hand the question to a person.
+        on_review: Called with each answer that a person should look at: flagged, partial, or
+            supported only by its words.
+    """
+
+    generator: str | Generator
+    policy: Policy
+    refusal: str
+    prompts: Path | str
+    checks: Sequence[SupportCheck]
+    on_refusal: Hook
+    on_review: Hook
+
+
+class GroundedRAG:
+    """Answers questions from documents with verified quotes, or refuses.
+
+    Example:
+        >>> rag = GroundedRAG.from_corpus("handbook/")        # doctest: +SKIP
+        >>> answer = rag.query("How long is the notice period?")   # doctest: +SKIP
+        >>> answer.text, answer.claims[0].located[0].quote    # doctest: +SKIP
+
+    Use it as a context manager, or call `close()`, to stop its background loop and files.
+    """
+
+    def __init__(self, retriever: Retriever, **options: Unpack[Options]) -> None:
+        """Answer from any retriever; `open` and `from_corpus` bring their own.
+
+        Args:
+            retriever: Finds chunks for a question.
+            options: See `Options`.
+
+        Raises:
+            ConfigError: Options do not fit together.
+            PromptError: The prompts folder lacks what makes answers checkable.
+        """
+        known = Options.__annotations__
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise ConfigError(
+                f"Unknown option: {', '.join(unknown)}.",
+                hint=f"Known options: {', '.join(sorted(known))}.",
+            )
+        self._loop = BackgroundLoop()
+        self._on_refusal = options.get("on_refusal")
+        self._on_review = options.get("on_review")
+        self._index: OpenIndex | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        policy = options.get("policy", Policy())
+        prompts = prompt_set(options.get("prompts"))
+        refusal = options.get("refusal", prompts.refusal)
+        if not refusal.strip():
+            raise ConfigError(
+                "The refusal string is empty.", hint="Give a sentence, or leave it out."
+            )
+        choice = options.get("generator", "extractive")
+        self._parts = Parts(
+            retriever=retriever,
+            generator=make_generator(choice, prompts=prompts),
+            policy=policy,
+            refusal=refusal,
+            checks=options.get("checks"),
+            generator_name=choice if isinstance(choice, str) else type(choice).__name__,
+            fingerprint=policy_fingerprint(policy, prompts, refusal),
+        )
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | str,
+        *,
+        embedding: BaseEmbedding | Literal["default"] | None = "default",
+        **options: Unpack[Options],
+    ) -> Self:
+        """Answer from an index folder.
+
+        Args:
+            path: Folder that `ingest` has made.
+            embedding: The LlamaIndex embedding that the index was made with; None searches by
+                words alone.
+            options: See `Options`.
+
+        Raises:
+            IndexNotFoundError: There is no index.
+            IndexMismatchError: It was made by another embedding model or schema version.
+        """
+        index = OpenIndex(Path(path), embedding)
+        try:
+            if options.get("generator", "extractive") == "extractive":
+                options["generator"] = make_generator(
+                    "extractive", prompts=prompt_set(None), embedding=index.embedding
+                )
+            rag = cls(index.retriever(options.get("policy", Policy())), **options)
+        except BaseException:
+            index.close()
+            raise
+        rag._index = index
+        return rag
+
+    @classmethod
+    def from_corpus(
+        cls,
+        folder: Path | str,
+        *,
+        index: Path | str | None = None,
+        embedding: BaseEmbedding | Literal["default"] | None = "default",
+        progress: Callable[[IngestProgress], object] | None = None,
+        **options: Unpack[Options],
+    ) -> Self:
+        """Ingest a folder, or what has changed in it, and answer from it.
+
+        Args:
+            folder: Folder with documents, and a `manifest.toml` where dates matter.
+            index: Folder of the index. Without one, a temporary folder is used and deleted by
+                `close()`; name one to ingest only what changed the next time.
+            embedding: LlamaIndex embedding; None searches by words alone.
+            progress: Called as ingestion goes on.
+            options: See `Options`.
+
+        Raises:
+            InputError: The folder is missing, empty or has a broken manifest.
+            ReadError: No document of it can be read.
+        """
+        from grounded_rag.ingestion import ingest
+
+        temporary = None
+        if index is None:
+            temporary = tempfile.TemporaryDirectory(prefix="grounded-rag-")
+            index = temporary.name
+        try:
+            resolved = resolve_embedding(embedding)
+            ingest([Path(folder)], index=Path(index), embedding=resolved, progress=progress)
+            rag = cls.open(index, embedding=resolved, **options)
+        except BaseException:
+            if temporary is not None:
+                temporary.cleanup()
+            raise
+        rag._temporary = temporary
+        return rag
+
+    def ingest(
+        self,
+        *paths: Path | str,
+        strict: bool = False,
+        progress: Callable[[IngestProgress], object] | None = None,
+    ) -> IngestReport:
+        """Bring the index up to date with folders or files; unchanged ones cost no embedding.
+
+        Args:
+            paths: Folders or files.
+            strict: Raise on the first file that cannot be read, before anything is written.
+            progress: Called as ingestion goes on.
+
+        Raises:
+            ConfigError: This object was made from a retriever and has no index.
+            IndexLockedError: Another process is writing.
+            InputError: A folder is missing, empty or has a broken manifest.
+        """
+        from grounded_rag.ingestion import ingest
+
+        index = self._need_index("ingest")
+        return ingest(
+            [Path(path) for path in paths],
+            index=index.path,
+            embedding=index.embedding,
+            strict=strict,
+            progress=progress,
+        )
+
+    def query(
+        self,
+        question: str,
+        *,
+        as_of: Instant | str | None = None,
+        filters: Mapping[str, JsonValue] | None = None,
+    ) -> Answer:
+        """Answer a question; a refusal is an answer too, with a typed reason.
+
+        Args:
+            question: The question.
+            as_of: Moment for which the answer should hold; today in UTC by default.
+            filters: Metadata that documents must carry; a list means any of its values.
+
+        Raises:
+            QuestionError: The question is empty.
+            ProviderError: The named provider failed.
+        """
+        return self._loop.run(partial(self.aquery, question, as_of=as_of, filters=filters))
+
+    async def aquery(
+        self,
+        question: str,
+        *,
+        as_of: Instant | str | None = None,
+        filters: Mapping[str, JsonValue] | None = None,
+    ) -> Answer:
+        """Answer a question; the asynchronous twin of `query`."""
+        answer = await answer_question(
+            question,
+            parts=self._parts,
+            as_of=parse_instant(as_of) or today_utc(),
+            filters=filters,
+        )
+        if self._on_refusal is not None and not answer.answered:
+            self._on_refusal(answer)
+        if self._on_review is not None and needs_review(answer):
+            self._on_review(answer)
+        return answer
+
+    def verify(
+        self,
+        draft: object,
+        chunks: Iterable[Any],
+        *,
+        question: str | None = None,
+        as_of: Instant | str | None = None,
+    ) -> Verification:
+        """Verify a draft of another stack under this object's refusal string and checks.
+
+        Args:
+            draft: See `grounded_rag.verify`.
+            chunks: See `grounded_rag.verify`.
+            question: The question, which is never evidence.
+            as_of: Moment for which staleness is judged; without it, none is.
+        """
+        return verify(
+            draft,
+            chunks,
+            question=question,
+            as_of=parse_instant(as_of),
+            refusal=self._parts.refusal,
+            quote_match=self._parts.policy.quote_match,
+            checks=self._parts.checks,
+            max_age=self._parts.policy.max_age,
+        )
+
+    def status(self) -> IndexStatus:
+        """Return what the index holds.
+
+        Raises:
+            ConfigError: This object was made from a retriever and has no index.
+        """
+        return self._need_index("status").index.status()
+
+    def as_retriever(self, *, as_of: Instant | str | None = None) -> BaseRetriever:
+        """Return a LlamaIndex retriever over the same chunks, with their offsets and validity."""
+        from grounded_rag.llama import GroundedRetriever
+
+        return GroundedRetriever(
+            self._parts.retriever,
+            k=self._parts.policy.k,
+            as_of=parse_instant(as_of),
+            loop=self._loop,
+        )
+
+    def as_query_engine(self, *, as_of: Instant | str | None = None) -> BaseQueryEngine:
+        """Return a LlamaIndex query engine whose responses are verified answers."""
+        from grounded_rag.llama import GroundedQueryEngine
+
+        return GroundedQueryEngine(
+            partial(self.aquery, as_of=parse_instant(as_of)), loop=self._loop
+        )
+
+    def close(self) -> None:
+        """Stop the background loop and close the index; a temporary index is deleted."""
+        self._loop.close()
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+            self._temporary = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _need_index(self, what: str) -> OpenIndex:
+        if self._index is None:
+            raise ConfigError(
+                f"`{what}` needs an index, and this object has none.",
+                hint="Make it with GroundedRAG.open(...) or GroundedRAG.from_corpus(...).",
+            )
+        return self._index
+
+
+def needs_review(answer: Answer) -> bool:
+    """Whether a person should look at an answer: flagged, partial, or supported by words only."""
+    return answer.answered and (
+        answer.status is AnswerStatus.PARTIAL
+        or bool(answer.flags)
+        or any(verdict.tier is Tier.LEXICAL for verdict in answer.claims)
+    )

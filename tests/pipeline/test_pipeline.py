@@ -1,0 +1,200 @@
+"""The pipeline over a scripted generator: what ships, what is asked again, what is refused."""
+
+import anyio
+import pytest
+
+from grounded_rag import Policy, QuestionError
+from grounded_rag.config import fingerprint
+from grounded_rag.pipeline import Parts, answer_question
+from grounded_rag.protocols import Generation
+from grounded_rag.resources import default_refusal
+from grounded_rag.testing import (
+    ScriptedGenerator,
+    StaticRetriever,
+    assert_grounded,
+    make_draft,
+)
+from grounded_rag.types import AnswerStatus, Draft, RefusalReason, StopReason, Usage
+from grounded_rag.validity import parse_instant
+
+CHUNKS = {
+    "c1": "The museum opens at 10:00 every day. A ticket costs 12 euros.",
+    "c2": "Dogs are not allowed in the museum.",
+}
+OPENS = ("The museum opens at 10:00 every day.", "c1", "The museum opens at 10:00 every day.")
+TICKET = ("A ticket costs 12 euros.", "c1", "A ticket costs 12 euros.")
+INVENTED = ("A ticket costs 8 euros.", "c1", "A ticket costs 8 euros.")
+QUESTION = "When does the museum open and what is a ticket?"
+
+
+def ask(*script, policy=None, chunks=None, question=QUESTION, clock=None):
+    generator = ScriptedGenerator(*script)
+    parts = Parts(
+        retriever=StaticRetriever(CHUNKS if chunks is None else chunks),
+        generator=generator,
+        policy=policy or Policy(),
+        refusal=default_refusal(),
+        **({"clock": clock} if clock else {}),
+    )
+
+    async def run():
+        return await answer_question(question, parts=parts, as_of=parse_instant("2026-11-29"))
+
+    answer = anyio.run(run)
+    assert_grounded(answer)
+    return answer, generator
+
+
+def test_a_good_draft_is_answered_at_the_first_try():
+    answer, generator = ask(make_draft(OPENS, TICKET))
+    assert answer.status is AnswerStatus.ANSWERED
+    assert answer.text == "The museum opens at 10:00 every day. [1] A ticket costs 12 euros. [2]"
+    assert [c.chunk.id for c in answer.evidence] == ["c1"]
+    assert (answer.attempts, answer.usage.calls) == (1, 1)
+    assert generator.requests[0].reask is None
+
+
+def test_a_bad_claim_is_asked_again_alone_and_the_good_one_is_kept():
+    answer, generator = ask(make_draft(INVENTED, OPENS), make_draft(TICKET))
+    assert answer.text == "A ticket costs 12 euros. [1] The museum opens at 10:00 every day. [2]"
+    reask = generator.requests[1].reask
+    assert [f.claim.text for f in reask.failed] == [INVENTED[0]]
+    assert reask.failed[0].detail
+    assert reask.failed[0].nearest in CHUNKS["c1"]
+    assert [claim.text for claim in reask.kept] == [OPENS[0]]
+    assert answer.usage.calls == 2
+
+
+def test_a_kept_claim_that_comes_back_is_not_shipped_twice():
+    answer, _ = ask(make_draft(OPENS, INVENTED), make_draft(OPENS, TICKET))
+    assert [c.text for c in answer.claims] == [OPENS[0], TICKET[0]]
+
+
+def test_a_claim_that_keeps_failing_refuses_the_whole_answer():
+    answer, generator = ask(*[make_draft(OPENS, INVENTED)] * 3)
+    assert answer.status is AnswerStatus.REFUSED
+    assert answer.text == default_refusal()
+    assert answer.refusal.reason is RefusalReason.CLAIMS_FAILED
+    assert len(generator.requests) == 3
+    assert INVENTED[0] not in answer.to_json()
+    assert INVENTED[0] in answer.to_json(trace=True)
+
+
+def test_the_reask_does_not_grow():
+    _, generator = ask(*[make_draft(INVENTED)] * 5, policy=Policy(max_attempts=5))
+    sizes = {len(r.reask.model_dump_json()) for r in generator.requests[1:]}
+    assert len(sizes) == 1
+
+
+def test_drop_ships_the_rest_as_partial():
+    answer, _ = ask(*[make_draft(OPENS, INVENTED)] * 3, policy=Policy(on_failed_claim="drop"))
+    assert answer.status is AnswerStatus.PARTIAL
+    assert [c.text for c in answer.claims] == [OPENS[0]]
+
+
+def test_a_withdrawn_claim_leaves_the_good_ones():
+    answer, _ = ask(make_draft(OPENS, INVENTED), Draft())
+    assert answer.status is AnswerStatus.ANSWERED
+    assert [c.text for c in answer.claims] == [OPENS[0]]
+
+
+def test_the_unanswered_part_is_named():
+    answer, _ = ask(make_draft(OPENS, unanswered=["what is a ticket"]))
+    assert answer.status is AnswerStatus.PARTIAL
+    assert answer.unanswered == ("what is a ticket",)
+    assert "what is a ticket" not in answer.text
+
+
+def test_an_unanswered_part_that_is_not_in_the_question_is_not_shown():
+    answer, _ = ask(make_draft(OPENS, unanswered=["the price of a guided tour"]))
+    assert answer.unanswered == ()
+
+
+def test_an_empty_draft_is_a_refusal_with_its_reason():
+    answer, generator = ask(Draft())
+    assert answer.refusal.reason is RefusalReason.GENERATOR_DECLINED
+    assert len(generator.requests) == 1
+
+
+def test_nothing_retrieved_calls_no_generator():
+    answer, generator = ask(chunks={})
+    assert answer.refusal.reason is RefusalReason.NOTHING_RETRIEVED
+    assert generator.requests == []
+
+
+@pytest.mark.parametrize(
+    ("stop", "reason"),
+    [
+        (StopReason.REFUSED, RefusalReason.MODEL_REFUSED),
+        (StopReason.TRUNCATED, RefusalReason.OUTPUT_TRUNCATED),
+    ],
+)
+def test_the_stop_reason_is_looked_at_before_the_draft(stop, reason):
+    answer, generator = ask(Generation(draft=make_draft(OPENS), stop=stop))
+    assert answer.refusal.reason is reason
+    assert len(generator.requests) == 1
+
+
+def test_unreadable_output_is_asked_again_and_then_refused():
+    bad = Generation(draft=None, stop=StopReason.INVALID, detail="no tool call")
+    answer, generator = ask(bad, make_draft(OPENS))
+    assert answer.status is AnswerStatus.ANSWERED
+    assert generator.requests[1].reask.note
+    answer, _ = ask(bad, bad, bad)
+    assert answer.refusal.reason is RefusalReason.INVALID_OUTPUT
+
+
+def test_an_unknown_chunk_beside_good_claims_costs_only_itself():
+    answer, generator = ask(make_draft(OPENS, (TICKET[0], "c9", TICKET[2])), make_draft(TICKET))
+    assert [c.text for c in answer.claims] == [OPENS[0], TICKET[0]]
+    assert generator.requests[1].reask.failed[0].reason == "unknown_chunk"
+
+
+def test_the_token_budget_ends_the_attempts():
+    generation = Generation(
+        draft=make_draft(INVENTED), usage=Usage(calls=1, input_tokens=900, output_tokens=200)
+    )
+    answer, generator = ask(generation, generation, policy=Policy(max_total_tokens=1_000))
+    assert not answer.answered
+    assert len(generator.requests) == 1
+
+
+def test_the_seconds_end_a_hanging_generator():
+    class Hanging:
+        async def generate(self, request):
+            await anyio.sleep_forever()
+
+    parts = Parts(
+        retriever=StaticRetriever(CHUNKS),
+        generator=Hanging(),
+        policy=Policy(max_seconds=0.05),
+        refusal=default_refusal(),
+    )
+
+    async def run():
+        return await answer_question("When?", parts=parts, as_of=parse_instant("2026-11-29"))
+
+    answer = anyio.run(run)
+    assert answer.refusal.reason is RefusalReason.BUDGET_EXHAUSTED
+
+
+@pytest.mark.parametrize("question", ["", "  \n", "\ud83d open?"])
+def test_unusable_questions_are_errors_with_a_hint(question):
+    with pytest.raises(QuestionError) as error:
+        ask(question=question)
+    assert error.value.hint
+
+
+def test_a_refusal_beside_claims_is_asked_once_and_then_refused():
+    refusing = make_draft(OPENS).model_copy(update={"prose": default_refusal()})
+    answer, generator = ask(refusing, refusing, refusing)
+    assert not answer.answered
+    assert len(generator.requests) == 2
+
+
+def test_the_fingerprint_follows_policy_and_prompts():
+    base = fingerprint(Policy(), "prompt")
+    assert base == fingerprint(Policy(), "prompt")
+    assert base != fingerprint(Policy(k=7), "prompt")
+    assert base != fingerprint(Policy(), "prompt!")
+    assert fingerprint(Policy(), "a", "b") != fingerprint(Policy(), "ab")
