@@ -1,0 +1,243 @@
+"""Provider clients behind one call: a model's name, or the user's own client."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+
+from grounded_rag.config import DEFAULT_MODEL
+from grounded_rag.errors import ConfigError, MissingExtraError
+from grounded_rag.generate.failures import is_provider_failure, missing_key, provider_error
+from grounded_rag.generate.messages import BuiltMessages
+from grounded_rag.generate.schema import AnswerShape
+
+_ANTHROPIC = "anthropic"
+_EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openrouter": "openai"}
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An instructor client and how to talk to it.
+
+    Attributes:
+        create: The client's `create`, blocking or not.
+        provider: Provider's name.
+        model: Model to ask for, or None where the client itself knows.
+        anthropic: Whether it takes Anthropic's form of messages.
+    """
+
+    create: Callable[..., Any]
+    provider: str
+    model: str | None
+    anthropic: bool
+
+    @property
+    def name(self) -> str:
+        """Provider and model, for people."""
+        return f"{self.provider}/{self.model}" if self.model else self.provider
+
+    async def call(
+        self,
+        messages: BuiltMessages,
+        shape: type[AnswerShape],
+        *,
+        max_output_tokens: int,
+        on_response: Callable[[Any], None],
+    ) -> AnswerShape:
+        """Make one call and return what instructor reads from it.
+
+        There is no second try here: the stop reason must be looked at before anything is asked
+        again. `context=` is never passed: with it instructor renders every message through a
+        template engine, passages included.
+
+        Args:
+            messages: What to send.
+            shape: Response model.
+            max_output_tokens: Limit of the output.
+            on_response: Told every raw response, also one that cannot be read.
+        """
+        from instructor.core.hooks import Hooks
+
+        hooks = Hooks()
+        hooks.on("completion:response", on_response)
+        arguments: dict[str, Any] = {
+            "response_model": shape,
+            "max_retries": 0,
+            "hooks": hooks,
+            "max_tokens": max_output_tokens,
+            **(_anthropic_form(messages) if self.anthropic else _common_form(messages)),
+        }
+        if self.model is not None:
+            arguments["model"] = self.model
+        if inspect.iscoroutinefunction(self.create):
+            parsed = await self.create(**arguments)
+        else:
+            parsed = await anyio.to_thread.run_sync(
+                partial(self.create, **arguments), abandon_on_cancel=True
+            )
+        if not isinstance(parsed, AnswerShape):
+            raise ConfigError(
+                f"The client returned {type(parsed).__name__} instead of the response model.",
+                hint="Hand over an instructor client in its default tool mode.",
+            )
+        return parsed
+
+
+def connect(model: str | None, client: Any | None) -> Connection:
+    """Return a connection; nothing is sent yet.
+
+    Args:
+        model: "provider/model" as instructor knows it, or the bare name for one's own client.
+        client: One's own client: any of the anthropic SDK, an OpenAI one, or one patched by
+            instructor; None makes one from the environment.
+
+    Raises:
+        MissingKeyError: There are no credentials for the provider.
+        MissingExtraError: The provider's package is not installed.
+        ConfigError: The client or the provider is not known.
+    """
+    _quiet_logging()
+    if client is not None:
+        return _own_client(model, client)
+    named = model or f"{_ANTHROPIC}/{DEFAULT_MODEL}"
+    provider, slash, rest = named.partition("/")
+    if not slash or not provider or not rest:
+        raise ConfigError(
+            f"{named!r} names no provider.",
+            hint=f"Write provider/model, for example {_ANTHROPIC}/{DEFAULT_MODEL}.",
+        )
+    if provider == _ANTHROPIC:
+        return _own_client(rest, _anthropic_client())
+    return _by_name(named, provider, rest)
+
+
+def _anthropic_client() -> Any:
+    import anthropic
+
+    try:
+        client = anthropic.AsyncAnthropic()
+    except anthropic.AnthropicError as error:
+        # A profile that is named but unreadable; looked up on disk, nothing is sent.
+        raise provider_error(error, _ANTHROPIC) from None
+    if not any(getattr(client, name, None) for name in ("api_key", "auth_token", "credentials")):
+        raise missing_key(_ANTHROPIC)
+    return client
+
+
+def _by_name(named: str, provider: str, model: str) -> Connection:
+    import instructor
+
+    try:
+        patched = instructor.from_provider(named, async_client=True)
+    except ImportError as error:
+        raise _missing_extra(provider, error) from None
+    except Exception as error:
+        # Providers fail in their own ways here; what is known gets its own message.
+        words = str(error)
+        if "is required to use" in words or "not installed" in words:
+            raise _missing_extra(provider, error) from None
+        if "unsupported provider" in words.lower():
+            raise ConfigError(
+                f"instructor knows no provider {provider!r}.",
+                hint="Use one that it lists, or hand over your own client.",
+            ) from None
+        if is_provider_failure(error) or "_API_KEY" in words:
+            if "_API_KEY" in words or "api_key" in words:
+                raise missing_key(provider) from None
+            raise provider_error(error, provider) from None
+        raise ConfigError(
+            f"A client for {provider} cannot be made: {' '.join(words.split())[:300]}.",
+            hint="Hand over your own client instead.",
+        ) from error
+    return Connection(create=patched.create, provider=provider, model=model, anthropic=False)
+
+
+def _own_client(model: str | None, client: Any) -> Connection:
+    import instructor
+
+    if isinstance(client, instructor.Instructor | instructor.AsyncInstructor):
+        provider = str(getattr(client.provider, "value", client.provider))
+        own = provider == _ANTHROPIC
+        return Connection(
+            create=client.create,
+            provider=provider,
+            model=model.removeprefix(f"{provider}/") if model else None,
+            anthropic=own,
+        )
+    family = type(client).__module__.partition(".")[0]
+    families = [kind.__module__.partition(".")[0] for kind in type(client).__mro__]
+    if _ANTHROPIC in families:
+        patched: Any = instructor.from_anthropic(client, mode=instructor.Mode.TOOLS)
+        return Connection(
+            create=patched.create,
+            provider=_ANTHROPIC,
+            model=(model or DEFAULT_MODEL).removeprefix(f"{_ANTHROPIC}/"),
+            anthropic=True,
+        )
+    if "openai" in families and model:
+        patched = instructor.from_openai(client, mode=instructor.Mode.TOOLS)
+        return Connection(
+            create=patched.create,
+            provider="openai",
+            model=model.removeprefix("openai/"),
+            anthropic=False,
+        )
+    raise ConfigError(
+        f"A client of {family}.{type(client).__name__} cannot be used as it is.",
+        hint="Patch it with instructor first, and name the model.",
+    )
+
+
+def _missing_extra(provider: str, error: Exception) -> MissingExtraError:
+    extra = _EXTRAS.get(provider)
+    package = getattr(error, "name", None) or provider
+    return MissingExtraError(
+        f"The package for {provider} is not installed.",
+        hint=f'Install it: pip install "grounded-rag[{extra}]"'
+        if extra
+        else f'Install it: pip install "instructor[{provider}]" (needs {package}).',
+    )
+
+
+def _anthropic_form(messages: BuiltMessages) -> dict[str, Any]:
+    """Return Anthropic's arguments; tools and system prompt are marked for its cache."""
+    return {
+        "system": [
+            {
+                "type": "text",
+                "text": messages.system,
+                "cache_control": {"type": "ephemeral"},
+            }
+        ],
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": block} for block in messages.blocks],
+            }
+        ],
+    }
+
+
+def _common_form(messages: BuiltMessages) -> dict[str, Any]:
+    return {
+        "messages": [
+            {"role": "system", "content": messages.system},
+            {"role": "user", "content": "\n".join(messages.blocks)},
+        ]
+    }
+
+
+def _quiet_logging() -> None:
+    """Keep instructor's error log off the terminal where the application configured no logging.
+
+    Its failures reach the caller as exceptions; a handler of the application still gets them.
+    """
+    log = logging.getLogger("instructor")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())

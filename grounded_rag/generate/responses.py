@@ -1,0 +1,136 @@
+"""Reading raw provider responses: how a generation ended and what it cost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+from grounded_rag.types import Usage
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+class Ending(Enum):
+    """How a response ended.
+
+    `CUT` may be helped by a larger output limit, `FULL` (the context window is used up) may not;
+    `UNSTATED` means that the response names no reason at all.
+    """
+
+    COMPLETE = "complete"
+    CUT = "cut"
+    FULL = "full"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+    UNSTATED = "unstated"
+
+
+_ENDINGS = {
+    # Anthropic
+    "end_turn": Ending.COMPLETE,
+    "tool_use": Ending.COMPLETE,
+    "max_tokens": Ending.CUT,
+    "model_context_window_exceeded": Ending.FULL,
+    "refusal": Ending.REFUSED,
+    # OpenAI and those that speak its protocol
+    "stop": Ending.COMPLETE,
+    "tool_calls": Ending.COMPLETE,
+    "function_call": Ending.COMPLETE,
+    "length": Ending.CUT,
+    "model_length": Ending.FULL,
+    "content_filter": Ending.REFUSED,
+    # Google, Cohere, Bedrock
+    "complete": Ending.COMPLETE,
+    "tool_call": Ending.COMPLETE,
+    "safety": Ending.REFUSED,
+    "blocklist": Ending.REFUSED,
+    "prohibited_content": Ending.REFUSED,
+    "recitation": Ending.REFUSED,
+    "guardrail_intervened": Ending.REFUSED,
+    "content_filtered": Ending.REFUSED,
+}
+
+
+def ending_of(response: Any) -> Ending:
+    """Return how `response`, of whatever provider, ended."""
+    reason = stop_word(response)
+    if reason is None:
+        return Ending.UNSTATED
+    choice = _first(response, "choices")
+    if _get(_get(choice, "message"), "refusal"):
+        return Ending.REFUSED
+    return _ENDINGS.get(reason, Ending.UNKNOWN)
+
+
+def stop_word(response: Any) -> str | None:
+    """Return the provider's own word for the end of `response`, in lower case, or None."""
+    for holder in (response, _first(response, "choices"), _first(response, "candidates")):
+        for field in ("stop_reason", "stopReason", "finish_reason"):
+            value = _get(holder, field)
+            if value is not None:
+                return str(getattr(value, "name", None) or value).lower()
+    return None
+
+
+def usage_of(response: Any) -> Usage:
+    """Return the tokens of one response, cached ones apart; one call."""
+    usage = _get(response, "usage") or _get(response, "usage_metadata")
+    cached = _count(_get(_get(usage, "prompt_tokens_details"), "cached_tokens"))
+    prompt = _count(_get(usage, "prompt_tokens")) - cached
+    return Usage(
+        calls=1,
+        input_tokens=_some(usage, "input_tokens", "inputTokens", "prompt_token_count")
+        or max(prompt, 0),
+        output_tokens=_some(
+            usage, "output_tokens", "outputTokens", "completion_tokens", "candidates_token_count"
+        ),
+        cache_read_tokens=_some(usage, "cache_read_input_tokens", "cacheReadInputTokens") or cached,
+        cache_write_tokens=_some(usage, "cache_creation_input_tokens", "cacheWriteInputTokens"),
+    )
+
+
+def damaged_tool_input(response: Any) -> Any | None:
+    """Return the input of the one tool call that holds lone surrogates, mended, or None.
+
+    Such a character is valid in a provider's JSON and is refused by strict decoders, which
+    would lose the whole draft; it becomes U+FFFD, so that at most its own claim fails.
+    """
+    content = _get(response, "content")
+    if not isinstance(content, list):
+        return None
+    inputs = [_get(block, "input") for block in content if _get(block, "type") == "tool_use"]
+    if len(inputs) != 1:
+        return None
+    mended = _without_surrogates(inputs[0])
+    return mended if mended != inputs[0] else None
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(entry) for entry in value]
+    return value
+
+
+def _get(holder: Any, field: str) -> Any:
+    if isinstance(holder, Mapping):
+        return holder.get(field)
+    return getattr(holder, field, None)
+
+
+def _first(holder: Any, field: str) -> Any:
+    values = _get(holder, field)
+    return values[0] if isinstance(values, list) and values else None
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _some(usage: Any, *fields: str) -> int:
+    return next((count for field in fields if (count := _count(_get(usage, field)))), 0)

@@ -1,0 +1,209 @@
+"""A generator on any provider that instructor knows: claims by tool call, never free text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from grounded_rag.errors import GroundedRAGError
+from grounded_rag.generate.clients import Connection, connect
+from grounded_rag.generate.failures import provider_error, root_cause
+from grounded_rag.generate.messages import BuiltMessages, build_messages
+from grounded_rag.generate.prompts import PromptSet
+from grounded_rag.generate.responses import (
+    Ending,
+    damaged_tool_input,
+    ending_of,
+    stop_word,
+    usage_of,
+)
+from grounded_rag.generate.schema import AnswerShape, response_model
+from grounded_rag.protocols import Generation, GenerationRequest
+from grounded_rag.types import Citation, Claim, Draft, Frozen, StopReason, Usage
+
+_NOT_READABLE = (
+    "Your last output could not be read as a call of the tool. Call the tool exactly once, with "
+    "`claims` as a list and `unanswered` as a list, and write no text beside it."
+)
+
+
+class _Reading(Frozen):
+    """What one call gave: a draft, or how it ended without one."""
+
+    draft: Draft | None = None
+    ending: Ending = Ending.UNSTATED
+    word: str = ""
+    usage: Usage = Usage()
+
+
+class StructuredGenerator:
+    """Asks a language model for claims with citations.
+
+    The model sees passages under labels made for the request and answers by one tool call. What
+    it returns is not judged here: unknown labels and false quotes reach verification as they are.
+    Temperature and the like are never sent; current models refuse them.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        client: Any | None = None,
+        prompts: PromptSet | Path | str | None = None,
+        max_output_tokens: int = 2_048,
+        max_input_tokens: int = 24_000,
+        timeout: float = 90.0,
+        max_schema_retries: int = 1,
+    ) -> None:
+        """Choose model and limits; nothing is sent and no key is looked for yet.
+
+        Args:
+            model: "provider/model", such as "openai/…" or "ollama/…"; by default the model of
+                `config.DEFAULT_MODEL` on Anthropic. With `client`, the model's bare name.
+            client: Your own client (Anthropic, Bedrock, Vertex, OpenAI, or one patched by
+                instructor), with its own time-outs and proxies. A blocking one runs in a thread.
+            prompts: A prompt set or a folder of one's own prompts; None takes the built-in ones.
+            max_output_tokens: Limit of one output; a cut output is tried once more with twice it.
+            max_input_tokens: Limit of the input; the lowest-ranked passages beyond it are left out.
+            timeout: Most seconds for one call, the SDK's own retries included.
+            max_schema_retries: Further calls when an output cannot be read at all.
+
+        Raises:
+            PromptError: The prompts lack what makes answers checkable.
+        """
+        self._model = model
+        self._client = client
+        self._prompts = (
+            prompts
+            if isinstance(prompts, PromptSet)
+            else PromptSet.load(None if prompts is None else Path(prompts))
+        )
+        self._max_output_tokens = max_output_tokens
+        self._max_input_tokens = max_input_tokens
+        self._timeout = timeout
+        self._max_schema_retries = max_schema_retries
+        self._connection: Connection | None = None
+
+    @property
+    def prompts(self) -> PromptSet:
+        """The prompts in force, for a policy's fingerprint."""
+        return self._prompts
+
+    async def generate(self, request: GenerationRequest) -> Generation:
+        """Ask for a draft.
+
+        Args:
+            request: Question, chunks and what to mend.
+
+        Returns:
+            The draft with real chunk ids; without a draft, `stop` says why: refused by the
+            model, truncated also with twice the limit, or invalid.
+
+        Raises:
+            QuestionError: The question is blank.
+            MissingKeyError: There are no credentials; found out before anything is sent.
+            MissingExtraError: The provider's package is not installed.
+            ProviderUnavailableError: Overloaded, unreachable or out of time.
+            ProviderError: Any other failure, with the provider's own words.
+        """
+        messages = build_messages(request, self._prompts, budget=self._max_input_tokens)
+        if not messages.labels:
+            return Generation(draft=Draft(), detail="No passage fits into the token budget.")
+        connection = self._connected()
+        limit = request.max_output_tokens or self._max_output_tokens
+        usage = Usage()
+        unread = 0
+        enlarged = False
+        while True:
+            reading = await self._call(connection, messages, limit)
+            usage += reading.usage
+            if reading.ending is Ending.CUT and not enlarged:
+                enlarged = True
+                limit *= 2
+                continue
+            if (
+                reading.draft is None
+                and _worth_retrying(reading)
+                and (unread < self._max_schema_retries)
+            ):
+                unread += 1
+                if unread == 1:
+                    messages = messages.with_note(_NOT_READABLE)
+                continue
+            return _generation(reading, usage, connection.name)
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = connect(self._model, self._client)
+        return self._connection
+
+    async def _call(self, connection: Connection, messages: BuiltMessages, limit: int) -> _Reading:
+        responses: list[Any] = []
+        shape = response_model(tuple(messages.labels))
+        parsed: AnswerShape | None = None
+        try:
+            with anyio.fail_after(self._timeout):
+                parsed = await connection.call(
+                    messages, shape, max_output_tokens=limit, on_response=responses.append
+                )
+        except GroundedRAGError:
+            raise
+        except Exception as error:
+            # instructor wraps whatever happens; without a response, the call itself failed.
+            cause = root_cause(error)
+            if not responses:
+                raise provider_error(cause, connection.provider) from error
+        # The stop reason comes first: a draft that was cut or refused is never read.
+        response = responses[-1] if responses else None
+        ending = ending_of(response)
+        readable = ending in (Ending.COMPLETE, Ending.UNSTATED)
+        if readable and parsed is None:
+            parsed = _rescued(response, shape)
+        return _Reading(
+            draft=_draft(parsed, messages) if parsed is not None and readable else None,
+            ending=ending,
+            word=stop_word(response) or "",
+            usage=sum((usage_of(each) for each in responses), Usage()),
+        )
+
+
+def _worth_retrying(reading: _Reading) -> bool:
+    return reading.ending in (Ending.COMPLETE, Ending.UNSTATED)
+
+
+def _rescued(response: Any, shape: type[AnswerShape]) -> AnswerShape | None:
+    mended = damaged_tool_input(response)
+    if mended is None:
+        return None
+    try:
+        return shape.model_validate(mended)
+    except ValueError:
+        return None
+
+
+def _draft(parsed: AnswerShape, messages: BuiltMessages) -> Draft:
+    claims = tuple(
+        Claim(
+            text=claim.text,
+            citations=tuple(
+                Citation(chunk_id=messages.chunk_id(entry.chunk_id), quote=entry.quote)
+                for entry in claim.citations
+            ),
+        )
+        for claim in parsed.claims
+    )
+    return Draft(claims=claims, unanswered=tuple(parsed.unanswered), repaired=parsed.repaired)
+
+
+def _generation(reading: _Reading, usage: Usage, model: str) -> Generation:
+    if reading.draft is not None:
+        return Generation(draft=reading.draft, usage=usage, model=model)
+    stop, detail = {
+        Ending.REFUSED: (StopReason.REFUSED, "The model refused to answer."),
+        Ending.CUT: (StopReason.TRUNCATED, "The output was cut, also with twice the limit."),
+        Ending.FULL: (StopReason.TRUNCATED, "The model's context window is used up."),
+        Ending.UNKNOWN: (StopReason.INVALID, f"The output ended with {reading.word!r}."),
+    }.get(reading.ending, (StopReason.INVALID, "The output could not be read as claims."))
+    return Generation(draft=None, stop=stop, usage=usage, model=model, detail=detail)
