@@ -171,11 +171,17 @@ class Packer:
 
     def _emit_all(self) -> None:
         while self._parts:
-            self._emit()
+            self._emit(more=False)
 
-    def _emit(self) -> None:
-        """Emit the longest run of pending parts that fits, by exact count; the rest stays."""
+    def _emit(self, *, more: bool = True) -> None:
+        """Emit the longest run of pending parts that fits, by exact count; the rest stays.
+
+        Args:
+            more: Whether text of the same passage follows: a line ending in ":" waits for it.
+        """
         size = len(self._parts)
+        if more and size > 1 and not self._parts[-2].is_heading and self._introduces(size - 1):
+            size -= 1
         while True:
             taken = self._parts[:size]
             piece = _piece_of(taken)
@@ -186,6 +192,9 @@ class Packer:
         self._pieces.append(piece)
         self._parts = self._parts[size:]
         self._weight = sum(part.weight for part in self._parts)
+
+    def _introduces(self, index: int) -> bool:
+        return self.text[self._parts[index].end - 1] in ":："
 
     def _shrunk(self, taken: list[Part], tokens: int) -> int:
         """Return how many parts to try next, after cutting one in two where none can go."""
