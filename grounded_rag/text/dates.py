@@ -1,0 +1,319 @@
+"""Dates and times of day by value; where a notation has two readings, both are kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grounded_rag.text.quantities import DateValue, TimeValue
+from grounded_rag.text.scan import Token, word_at
+
+_MONTH_ROWS = """
+january jan januar janvier jänner enero|february feb februar février febrero
+march mar märz mars marzo|april apr avril abril|may mai mayo|june jun juni juin junio
+july jul juli juillet julio|august aug août agosto
+september sep sept septembre septiembre|october oct oktober okt octobre octubre
+november nov novembre noviembre|december dec dezember dez décembre diciembre
+"""
+MONTHS = {
+    name: number
+    for number, row in enumerate(_MONTH_ROWS.replace("\n", "|").strip("|").split("|"), 1)
+    for name in row.split()
+}
+_ALONE_NEEDS_CONTEXT = frozenset("may march mar mars august mai jan sep dec jun oct".split())
+_BEFORE_MONTH = frozenset(
+    "in of since until till by from to early late mid - on before after during each every next "
+    "last this through and im seit bis ab en le".split()
+)
+_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_ISO_TIME = re.compile(r"T(\d{2}):(\d{2})(?::[\d.]+)?(Z|[+-]\d{2}:?\d{2})?")
+_NUMERIC = re.compile(r"(\d{1,4})([./])(\d{1,2})\2(\d{2,4})")
+_CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})(?::\d{2})?")
+_ZONES = {
+    "utc": 0, "gmt": 0, "z": 0, "wet": 0, "bst": 60, "cet": 60, "mez": 60, "cest": 120, "mesz": 120,
+    "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480,
+    "pdt": -420, "jst": 540,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A date or time that was read, and how many tokens it took."""
+
+    length: int
+    dates: tuple[DateValue, ...] = ()
+    times: tuple[TimeValue, ...] = ()
+
+
+def read_date(tokens: Sequence[Token], index: int) -> Moment | None:
+    """Read the date that begins at `index`, or return None."""
+    token = tokens[index]
+    if token.kind == "iso":
+        return _iso(token)
+    if token.kind == "num":
+        return _numeric(token) or _cjk(tokens, index) or _day_first(tokens, index)
+    if token.kind == "word":
+        return _month_first(tokens, index)
+    return None
+
+
+def read_time(tokens: Sequence[Token], index: int) -> Moment | None:
+    """Read the time of day that begins at `index`, or return None."""
+    token = tokens[index]
+    if token.lower in ("noon", "midday", "midnight", "mittag", "mitternacht"):
+        minutes = 720 if token.lower in ("noon", "midday", "mittag") else 0
+        return Moment(1, times=(TimeValue(minutes),))
+    if token.lower in ("half", "quarter") and word_at(tokens, index + 1) in ("past", "to"):
+        return _spoken(tokens, index)
+    if token.kind != "num":
+        return None
+    clock = _CLOCK.fullmatch(token.text)
+    hour = int(token.text) if token.text.isdecimal() and len(token.text) <= 2 else None
+    if clock and int(clock[1]) <= 24 and int(clock[2]) < 60:
+        return _clock_time(tokens, index, int(clock[1]), int(clock[2]), ":" in token.text)
+    if hour is not None and hour <= 24:
+        return _clock_time(tokens, index, hour, 0, False)
+    return None
+
+
+def _iso(token: Token) -> Moment | None:
+    match = _ISO.match(token.text)
+    if not match:
+        return None
+    date = _date(int(match[1]), int(match[2]), int(match[3]))
+    if date is None:
+        return None
+    clock = _ISO_TIME.search(token.text)
+    if not clock:
+        return Moment(1, dates=(date,))
+    minutes = int(clock[1]) * 60 + int(clock[2])
+    return Moment(1, dates=(date,), times=(TimeValue(minutes, _offset(clock[3])),))
+
+
+def _offset(zone: str | None) -> int | None:
+    if not zone:
+        return None
+    if zone == "Z":
+        return 0
+    digits = zone[1:].replace(":", "")
+    minutes = int(digits[:2]) * 60 + int(digits[2:] or 0)
+    return -minutes if zone[0] == "-" else minutes
+
+
+def _date(year: int | None, month: int, day: int | None) -> DateValue | None:
+    if not 1 <= month <= 12 or (day is not None and not 1 <= day <= 31):
+        return None
+    return DateValue(year, month, day)
+
+
+def _year(token: Token | None) -> int | None:
+    if token is None or token.kind != "num" or not token.text.isdecimal():
+        return None
+    if len(token.text) == 4 and "1000" <= token.text <= "2999":
+        return int(token.text)
+    return None
+
+
+def _numeric(token: Token) -> Moment | None:
+    match = _NUMERIC.fullmatch(token.text)
+    if not match:
+        return None
+    first, second, third = int(match[1]), int(match[3]), int(match[4])
+    if len(match[1]) == 4:
+        found = [_date(first, second, third)]
+    elif len(match[1]) > 2 or len(match[4]) == 3:
+        return None
+    else:
+        year = third if len(match[4]) == 4 else 2000 + third if third < 70 else 1900 + third
+        found = [_date(year, second, first)]
+        if match[2] == "/":
+            found.append(_date(year, first, second))
+    dates = tuple(dict.fromkeys(date for date in found if date))
+    return Moment(1, dates=dates) if dates else None
+
+
+def _cjk(tokens: Sequence[Token], index: int) -> Moment | None:
+    parts: dict[str, int] = {}
+    position = index
+    while position + 1 < len(tokens) and tokens[position].kind == "num":
+        unit = tokens[position + 1]
+        sign = unit.text[:1]
+        if not unit.glued or sign not in "年月日년월일" or not tokens[position].text.isdecimal():
+            break
+        if len(tokens[position].text) > 4:
+            break
+        parts[sign] = int(tokens[position].text)
+        position += 2
+        if len(unit.text) > 1:
+            break
+    year = parts.get("年", parts.get("년"))
+    month = parts.get("月", parts.get("월"))
+    day = parts.get("日", parts.get("일"))
+    if month is None:
+        return None
+    date = _date(year, month, day)
+    return Moment(position - index, dates=(date,)) if date else None
+
+
+def _month(token: Token | None) -> int | None:
+    return MONTHS.get(token.lower) if token is not None and token.kind == "word" else None
+
+
+def _get(tokens: Sequence[Token], index: int) -> Token | None:
+    return tokens[index] if 0 <= index < len(tokens) else None
+
+
+def _day(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
+    """Return the day at `index` and the tokens it took ("5", "5th", "5.")."""
+    token = _get(tokens, index)
+    if token is None or token.kind != "num" or not token.text.isdecimal() or len(token.text) > 2:
+        return None
+    day = int(token.text)
+    if not 1 <= day <= 31:
+        return None
+    after = _get(tokens, index + 1)
+    if after is not None and after.glued and after.lower in ("st", "nd", "rd", "th", "er", "."):
+        return day, 2
+    if after is not None and after.glued and after.kind in ("word", "num", "frac", "sup"):
+        return None
+    return day, 1
+
+
+def _day_first(tokens: Sequence[Token], index: int) -> Moment | None:
+    day = _day(tokens, index)
+    if day is None:
+        return None
+    position = index + day[1]
+    if word_at(tokens, position) in ("of", "day", "de"):
+        position += 1
+    month_token = _get(tokens, position)
+    month = _month(month_token)
+    if month is None or month_token is None or not month_token.text[0].isalpha():
+        return None
+    if month_token.lower in ("may", "march", "mar") and not month_token.text[0].isupper():
+        return None
+    position += 1
+    if word_at(tokens, position) == ".":
+        position += 1
+    comma = word_at(tokens, position) in (",", "de")
+    year = _year(_get(tokens, position + comma))
+    position += 1 + comma if year else 0
+    date = _date(year, month, day[0])
+    if date is None:
+        return None
+    length = position - index
+    while length > 1 and tokens[index + length - 1].text == "." and not year:
+        length -= 1
+    return Moment(length, dates=(date,))
+
+
+def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
+    token = tokens[index]
+    month = _month(token)
+    if month is None:
+        return None
+    upper = token.text[0].isupper()
+    dot = word_at(tokens, index + 1) == "." and len(token.text) <= 4
+    position = index + 1 + dot
+    day = _day(tokens, position)
+    year = None
+    if day is not None and (upper or token.lower not in _ALONE_NEEDS_CONTEXT):
+        position += day[1]
+        comma = word_at(tokens, position) == ","
+        year = _year(_get(tokens, position + comma))
+        position += 1 + comma if year else 0
+    else:
+        day = None
+        of = word_at(tokens, position) in (",", "of", "de")
+        year = _year(_get(tokens, position + of))
+        if year:
+            position += 1 + of
+        elif token.lower in _ALONE_NEEDS_CONTEXT and not (
+            upper and word_at(tokens, index - 1) in _BEFORE_MONTH
+        ):
+            return None
+        else:
+            position = index + 1
+    date = _date(year, month, day[0] if day else None)
+    return Moment(position - index, dates=(date,)) if date else None
+
+
+def _spoken(tokens: Sequence[Token], index: int) -> Moment | None:
+    token = _get(tokens, index + 2)
+    if token is None or token.kind != "num" or not token.text.isdecimal():
+        return None
+    hour = int(token.text[:3])
+    shift = {"halfpast": 30, "quarterpast": 15, "quarterto": -15}.get(
+        tokens[index].lower + tokens[index + 1].lower
+    )
+    if shift is None or hour > 24:
+        return None
+    return _suffixed(tokens, index, index + 3, hour * 60 + shift, both=hour <= 12)
+
+
+def _clock_time(
+    tokens: Sequence[Token], index: int, hour: int, minute: int, plain: bool
+) -> Moment | None:
+    following = word_at(tokens, index + 1)
+    total = hour * 60 + minute
+    half = _meridiem(tokens, index + 1)
+    if half is not None:
+        if not 1 <= hour <= 12:
+            return None
+        total = (hour % 12 + (12 if half[0] == "p" else 0)) * 60 + minute
+        return _suffixed(tokens, index, index + 1 + half[1], total, both=False)
+    if following in ("uhr", "h", "heures", "heure", "hrs", "o'clock", "時", "시") or (
+        following[:1] in ("時", "시") and following
+    ):
+        return _named_hour(tokens, index, hour, minute)
+    if plain:
+        return _suffixed(tokens, index, index + 1, total, both=False)
+    return None
+
+
+def _named_hour(tokens: Sequence[Token], index: int, hour: int, minute: int) -> Moment | None:
+    following = tokens[index + 1]
+    after = _get(tokens, index + 2)
+    if following.lower in ("h", "hrs") and not (
+        following.lower == "h" and after is not None and after.kind == "num" and after.glued
+    ):
+        return None  # "3 h" is a duration, "22h30" a time
+    position = index + 2
+    if (
+        after is not None
+        and after.kind == "num"
+        and after.text.isdecimal()
+        and len(after.text) == 2
+        and int(after.text) < 60
+        and (after.glued or following.lower == "uhr")
+    ):
+        minute = int(after.text)
+        position += 1
+    both = following.lower == "o'clock" and 1 <= hour <= 12
+    return _suffixed(tokens, index, position, hour * 60 + minute, both=both)
+
+
+def _meridiem(tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
+    word = word_at(tokens, index)
+    if word in ("am", "pm"):
+        return word[0], 1
+    if word in ("a", "p") and word_at(tokens, index + 1) == "." and (
+        word_at(tokens, index + 2) == "m"
+    ):  # fmt: skip
+        return word, 4 if word_at(tokens, index + 3) == "." else 3
+    return None
+
+
+def _suffixed(
+    tokens: Sequence[Token], index: int, position: int, minutes: int, *, both: bool
+) -> Moment:
+    offset = _ZONES.get(word_at(tokens, position))
+    if offset is not None and tokens[position].text.isupper():
+        position += 1
+    else:
+        offset = None
+    times = [TimeValue(minutes, offset)]
+    if both:
+        times.append(TimeValue(minutes + 720, offset))
+    return Moment(position - index, times=tuple(times))

@@ -1,0 +1,239 @@
+"""What a number in a text says: its value, its unit and its bound, and when two say the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Literal
+
+from grounded_rag.types import Span
+
+QuantityKind = Literal["number", "fraction", "ordinal", "date", "time", "label"]
+
+
+class Bound(StrEnum):
+    """How a text limits a value."""
+
+    EXACT = "exact"
+    ABOUT = "about"
+    AT_LEAST = "at least"
+    MORE_THAN = "more than"
+    AT_MOST = "at most"
+    LESS_THAN = "less than"
+
+
+LOWER_BOUNDS = frozenset({Bound.AT_LEAST, Bound.MORE_THAN})
+UPPER_BOUNDS = frozenset({Bound.AT_MOST, Bound.LESS_THAN})
+
+
+@dataclass(frozen=True, slots=True)
+class DateValue:
+    """A calendar date of which parts may be unknown (None)."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+    def covers(self, other: DateValue) -> bool:
+        """Whether `other` says nothing that this date does not say as well."""
+        return all(
+            theirs is None or theirs == ours
+            for ours, theirs in (
+                (self.year, other.year),
+                (self.month, other.month),
+                (self.day, other.day),
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TimeValue:
+    """A time of day in minutes after midnight, with its offset from UTC where one is named."""
+
+    minutes: int
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number, date or time of a text.
+
+    Attributes:
+        text: The characters, unit included.
+        start: First code point.
+        end: One past the last code point.
+        kind: `label` stands for a number that counts nothing (a section, a version).
+        values: Readings of the value in base units; several where the notation is ambiguous.
+        unit: Base unit after lossless conversion ("g", "EUR", "%"), or "" for a mere count.
+        written_unit: The unit as written, "" where there is none.
+        per: Base unit after "per", or "".
+        bound: Limit that the text puts on the value.
+        range_end: Whether it is the lower ("from") or upper ("to") end of a range, or "".
+        dates: Readings of a date.
+        times: Readings of a time.
+        spelled: Whether it is written in words.
+        soft: Whether the words often count nothing ("one", "a", "second").
+        parts: The quantities that were summed into this one ("1 h 30 min").
+    """
+
+    text: str
+    start: int
+    end: int
+    kind: QuantityKind
+    values: tuple[Fraction, ...] = ()
+    unit: str = ""
+    written_unit: str = ""
+    per: str = ""
+    bound: Bound = Bound.EXACT
+    range_end: Literal["", "from", "to"] = ""
+    dates: tuple[DateValue, ...] = ()
+    times: tuple[TimeValue, ...] = ()
+    spelled: bool = False
+    soft: bool = False
+    parts: tuple[Quantity, ...] = ()
+
+    @property
+    def span(self) -> Span:
+        """Place in the text."""
+        return Span(start=self.start, end=self.end)
+
+
+class Agreement(StrEnum):
+    """How a quantity of a claim relates to one of its evidence."""
+
+    SAME = "same"
+    WEAKER = "weaker"
+    OTHER_UNIT = "other unit"
+    UNIT_ADDED = "unit added"
+    DIFFERENT = "different"
+
+
+def compare(claim: Quantity, evidence: Quantity) -> Agreement:
+    """Say whether what `claim` says follows from `evidence`.
+
+    Bounds are left to the caller, except that a claim "more than 1,000" follows from 1,200 and
+    one "about 1,500" from 1,487: it is `WEAKER`.
+    """
+    if claim.kind == "date" or evidence.kind == "date":
+        return _compare_dates(claim, evidence)
+    if claim.kind == "time" or evidence.kind == "time":
+        return _compare_times(claim, evidence)
+    if claim.kind == "label" or evidence.kind == "label":
+        same = _label(claim) == _label(evidence)
+        return Agreement.SAME if same else Agreement.DIFFERENT
+    if (claim.kind == "ordinal") != (evidence.kind == "ordinal"):
+        return Agreement.DIFFERENT
+    return _compare_values(claim, evidence)
+
+
+def _compare_values(claim: Quantity, evidence: Quantity) -> Agreement:
+    if not set(claim.values).isdisjoint(evidence.values):
+        return _compare_units(claim, evidence)
+    if _minor_unit(claim, evidence):
+        return Agreement.SAME
+    if claim.unit and evidence.unit and claim.unit != evidence.unit:
+        digits = not set(_bare(claim)).isdisjoint(_bare(evidence))
+        return Agreement.OTHER_UNIT if digits else Agreement.DIFFERENT
+    if claim.written_unit != evidence.written_unit and _bare_equal(claim, evidence):
+        return Agreement.OTHER_UNIT
+    return Agreement.WEAKER if _implied(claim, evidence) else Agreement.DIFFERENT
+
+
+def _compare_units(claim: Quantity, evidence: Quantity) -> Agreement:
+    if claim.unit == evidence.unit:
+        if claim.per and evidence.per and claim.per != evidence.per:
+            return Agreement.OTHER_UNIT
+        return Agreement.SAME
+    share = {claim.unit, evidence.unit} == {"%", ""} and "fraction" in (claim.kind, evidence.kind)
+    if not claim.unit or share or {claim.unit, evidence.unit} in _ALIKE:
+        return Agreement.SAME
+    if {claim.unit, evidence.unit} <= {"deg", "°C", "°F"} and "deg" in (claim.unit, evidence.unit):
+        return Agreement.SAME if claim.unit == "deg" else Agreement.UNIT_ADDED
+    return Agreement.OTHER_UNIT if evidence.unit else Agreement.UNIT_ADDED
+
+
+# A pound is money or mass; the other text says which.
+_ALIKE = ({"GBP", "pound"}, {"lb", "pound"})
+_MINOR = {"cent": {"EUR", "USD", "AUD", "CAD", "INR"}, "penny": {"GBP"}}
+
+
+def _minor_unit(claim: Quantity, evidence: Quantity) -> bool:
+    for minor, major in ((claim, evidence), (evidence, claim)):
+        if major.unit in _MINOR.get(minor.unit, ()):
+            return any(value / 100 in major.values for value in minor.values)
+    return False
+
+
+def _bare(quantity: Quantity) -> tuple[Fraction, ...]:
+    """Values as written, the unit taken off again."""
+    from grounded_rag.text.units import factor
+
+    scale = factor(quantity.written_unit)
+    return tuple(value / scale for value in quantity.values)
+
+
+def _bare_equal(claim: Quantity, evidence: Quantity) -> bool:
+    return not set(_bare(claim)).isdisjoint(_bare(evidence))
+
+
+def _implied(claim: Quantity, evidence: Quantity) -> bool:
+    if claim.unit != evidence.unit or evidence.bound is Bound.ABOUT or not claim.values:
+        return False
+    for ours in claim.values:
+        for theirs in evidence.values:
+            if ours <= 0 or theirs <= 0 or not Fraction(1, 2) <= ours / theirs <= 2:
+                continue
+            if claim.bound is Bound.ABOUT and evidence.bound is Bound.EXACT:
+                if abs(ours - theirs) <= theirs / 20:
+                    return True
+            elif claim.bound in LOWER_BOUNDS and ours < theirs:
+                if evidence.bound is Bound.EXACT or evidence.bound in LOWER_BOUNDS:
+                    return True
+            elif (
+                claim.bound in UPPER_BOUNDS
+                and ours > theirs
+                and (evidence.bound is Bound.EXACT or evidence.bound in UPPER_BOUNDS)
+            ):
+                return True
+    return False
+
+
+def _compare_dates(claim: Quantity, evidence: Quantity) -> Agreement:
+    if claim.kind == "date" and evidence.kind == "date":
+        same = any(theirs.covers(ours) for ours in claim.dates for theirs in evidence.dates)
+        return Agreement.SAME if same else Agreement.DIFFERENT
+    if claim.kind == "date":
+        return Agreement.DIFFERENT
+    parts = {value for date in evidence.dates for value in (date.year,) if value is not None}
+    if claim.kind == "ordinal":
+        parts = {date.day for date in evidence.dates if date.day is not None}
+    if claim.kind in ("number", "ordinal") and not claim.unit and parts.intersection(claim.values):
+        return Agreement.SAME
+    return Agreement.DIFFERENT
+
+
+def _compare_times(claim: Quantity, evidence: Quantity) -> Agreement:
+    for ours in claim.times:
+        for theirs in evidence.times:
+            if ours.offset is None or ours.offset == theirs.offset:
+                if ours.minutes % 1440 == theirs.minutes % 1440:
+                    return Agreement.SAME
+            elif theirs.offset is not None:
+                shift = ours.minutes - ours.offset - theirs.minutes + theirs.offset
+                if shift % 1440 == 0:
+                    return Agreement.SAME
+            elif ours.minutes % 1440 == theirs.minutes % 1440:
+                return Agreement.UNIT_ADDED
+    # "opens at 9" names no hour format: a bare number may be the hour of a time.
+    for timed, plain in ((claim, evidence), (evidence, claim)):
+        if timed.kind == "time" and plain.kind == "number" and not plain.unit:
+            hours = {time.minutes // 60 for time in timed.times if time.minutes % 60 == 0}
+            hours |= {hour - 12 for hour in hours if hour > 12}
+            if hours.intersection(plain.values):
+                return Agreement.SAME
+    return Agreement.DIFFERENT
+
+
+def _label(quantity: Quantity) -> str:
+    return quantity.text.strip().rstrip(".").casefold()
