@@ -1,0 +1,255 @@
+"""Where a quote stands in a text: literally first, then in one folded view.
+
+A quote is data: it is compared, never compiled. Equality is exact on the folded views; there is
+no distance, ratio or case folding. A match must begin and end where `boundaries` lets a text be
+cut. Time is linear in the lengths of text and quote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from grounded_rag.types import Fold
+from grounded_rag.verification.boundaries import cuts_token
+from grounded_rag.verification.characters import UNSPACED
+from grounded_rag.verification.folding import FoldedText, Place, fold
+
+_SPACE_BY_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
+_STOPS = ".。．。।۔"
+_WRAPPERS = {'"': '"', "'": "'", "「": "」", "『": "』", "《": "》"}
+_CUTS_ALLOWED = 64
+_PLACES_KEPT = 1000
+
+
+class Match(NamedTuple):
+    """Places in a text that read as a quote does.
+
+    Attributes:
+        places: Every one, in order, without overlap; never empty.
+        folds: What had to be folded at the first one; empty for a literal match.
+    """
+
+    places: tuple[Place, ...]
+    folds: tuple[Fold, ...] = ()
+
+
+class Cut(NamedTuple):
+    """The quote's characters are there, but only inside longer words or numbers."""
+
+    place: Place
+
+
+class Source:
+    """A text with its folded view, made when it is first needed."""
+
+    __slots__ = ("_folded", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._folded: FoldedText | None = None
+
+    @property
+    def folded(self) -> FoldedText:
+        """The folded view of the text."""
+        if self._folded is None:
+            self._folded = fold(self.text)
+        return self._folded
+
+
+class Quote:
+    """A quote with its folded readings, made when they are first needed."""
+
+    __slots__ = ("_folded", "_readings", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._folded: FoldedText | None = None
+        self._readings: tuple[Reading, ...] | None = None
+
+    @property
+    def folded(self) -> FoldedText:
+        """The folded view of the quote."""
+        if self._folded is None:
+            self._folded = fold(self.text)
+        return self._folded
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """The folded quote, then without what its edges may carry more than the source."""
+        if self._readings is None:
+            self._readings = tuple(edge_readings(self.folded.text.strip()))
+        return self._readings
+
+
+class Reading(NamedTuple):
+    """A folded quote, and what was folded at its edges."""
+
+    text: str
+    folds: tuple[Fold, ...] = ()
+
+
+def locate(source: Source, quote: Quote, *, repair: bool = True) -> Match | Cut | None:
+    """Find `quote` in `source`.
+
+    Args:
+        source: The text that is cited.
+        quote: The characters that should stand there.
+        repair: Whether differences of presentation may be bridged.
+
+    Returns:
+        Its places; a `Cut` where it would cut a word or number everywhere; None where it does
+        not stand.
+    """
+    if not quote.text or not source.text:
+        return None
+    literal = _literal(source.text, quote.text)
+    if isinstance(literal, Match) or not repair:
+        return literal
+    return _folded(source, quote) or literal
+
+
+def _literal(text: str, quote: str) -> Match | Cut | None:
+    first = text.find(quote)
+    if first < 0:
+        return None
+    places = _clean(text, (Place(at, at + len(quote)) for at in _finds(text, quote, first)))
+    return Match(places) if places else Cut(Place(first, first + len(quote)))
+
+
+def _finds(text: str, quote: str, position: int) -> Iterator[int]:
+    """Yield where `quote` begins, one place after another."""
+    while position >= 0:
+        yield position
+        position = text.find(quote, position + 1)
+
+
+def _clean(text: str, candidates: Iterator[Place | None]) -> tuple[Place, ...]:
+    """Return the candidates that cut no token, without overlaps, at most a thousand.
+
+    Looking is given up after a number of unusable candidates, so that a text made of one
+    repeated character costs no more than any other; what is not found is refused.
+    """
+    places: list[Place] = []
+    done = unusable = width = 0
+    for place in candidates:
+        if place is not None and place.start >= done and not _cuts(text, place):
+            places.append(place)
+            done = place.end
+            if len(places) == _PLACES_KEPT:
+                break
+            continue
+        if place is not None:
+            width = place.end - place.start
+        unusable += 1
+        if unusable > _CUTS_ALLOWED and unusable * max(width, 1) > len(text):
+            break
+    return tuple(places)
+
+
+def _cuts(text: str, place: Place) -> bool:
+    return cuts_token(text, place.start) or cuts_token(text, place.end)
+
+
+def _folded(source: Source, quote: Quote) -> Match | Cut | None:
+    views = [(source.folded, quote.folded, quote.readings)]
+    if source.folded.line_end_hyphens:
+        words = frozenset(quote.folded.text.split())
+        views.append((fold(source.text, keep=_bare(words)), quote.folded, quote.readings))
+    if "|" in quote.text:
+        row = fold(quote.text, every_row=True)
+        views.append((source.folded, row, tuple(edge_readings(row.text.strip()))))
+    unwrapped = _SPACE_BY_UNSPACED.sub("", quote.folded.text)
+    if unwrapped != quote.folded.text:
+        readings = tuple(edge_readings(unwrapped.strip()))
+        views.append((source.folded, quote.folded, readings))
+    cut: Cut | None = None
+    for view, folded_quote, readings in views:
+        for reading in readings:
+            found = _search(view, folded_quote, reading)
+            if isinstance(found, Match):
+                return found
+            cut = cut or found
+    return cut
+
+
+def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cut | None:
+    if not reading.text:
+        return None
+    first = view.text.find(reading.text)
+    if first < 0:
+        return None
+    width = len(reading.text)
+    mapped = (view.to_source(at, at + width) for at in _finds(view.text, reading.text, first))
+    places = _clean(view.source, mapped)
+    if not places:
+        whole = view.to_source(first, first + width)
+        return Cut(whole) if whole else None
+    folds = _folds_between(view, places[0], quote)
+    if folds is None:
+        return None
+    return Match(places, tuple(dict.fromkeys((*folds, *reading.folds))) or (Fold.WHITESPACE,))
+
+
+def _folds_between(view: FoldedText, place: Place, quote: FoldedText) -> list[Fold] | None:
+    """Return the folds that bridge a difference, or None where the quote adds table cells."""
+    ours: dict[Fold, list[str]] = {}
+    theirs: dict[Fold, list[str]] = {}
+    cells = quoted_cells = 0
+    for change in view.changes(place):
+        ours.setdefault(change.fold, []).append(change.before)
+        cells += change.fold is Fold.TABLE and change.after == " "
+    for change in quote.changes(Place(0, len(quote.source))):
+        theirs.setdefault(change.fold, []).append(change.before)
+        quoted_cells += change.fold is Fold.TABLE and change.after == " "
+    if quoted_cells not in (0, cells):
+        return None
+    return [kind for kind in Fold if ours.get(kind) != theirs.get(kind)]
+
+
+def edge_readings(text: str) -> Iterator[Reading]:
+    """Yield a folded quote as it is, then with one kind of edge after another taken off."""
+    cores = [Reading(text)]
+    wrapped = _unwrap(text)
+    if wrapped is not None:
+        cores.append(Reading(wrapped, (Fold.WRAPPING,)))
+        if (inner := _unstop(wrapped)) is not None:
+            cores.append(Reading(inner, (Fold.WRAPPING, Fold.FULL_STOP)))
+    if (shorter := _unstop(text)) is not None:
+        cores.append(Reading(shorter, (Fold.FULL_STOP,)))
+        if (inner := _unwrap(shorter)) is not None:
+            cores.append(Reading(inner, (Fold.WRAPPING, Fold.FULL_STOP)))
+    yield from cores
+    for core in cores:
+        other = _other_case(core.text)
+        if other is not None:
+            yield Reading(other, (*core.folds, Fold.FIRST_CASE))
+
+
+def _unwrap(text: str) -> str | None:
+    if len(text) > 2 and _WRAPPERS.get(text[0]) == text[-1]:
+        return text[1:-1].strip()
+    return None
+
+
+def _unstop(text: str) -> str | None:
+    if len(text) > 1 and text[-1] in _STOPS and text[-2] not in _STOPS:
+        return text[:-1]
+    return None
+
+
+def _other_case(text: str) -> str | None:
+    """Return `text` with its first letter in the other case, where that may be folded."""
+    if text.count(" ") < 2 or not text[1].islower():
+        return None
+    first = text[0]
+    other = first.lower() if first.isupper() else first.upper()
+    if other == first or len(other) != 1:
+        return None
+    return other + text[1:]
+
+
+def _bare(words: frozenset[str]) -> frozenset[str]:
+    """Return words without the punctuation around them, which is no part of a hyphenation."""
+    return frozenset(word.strip("\"'.,;:!?()[]") for word in words)
