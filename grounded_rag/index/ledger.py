@@ -1,0 +1,270 @@
+"""Reading the ledger: documents, versions and chunks as they were written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from grounded_rag.index.arrays import Vector, from_bytes
+from grounded_rag.index.lexical import json_keys
+from grounded_rag.index.records import (
+    DocumentEntry,
+    DocumentState,
+    EmbeddingIdentity,
+    StoredChunk,
+)
+from grounded_rag.types import Chunk, Document, PageSpan, Section, Span, Validity
+
+RETRIEVABLE = "('live', 'past')"
+
+
+def to_json(value: object) -> str:
+    """Return the one canonical JSON text of plain values."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def metadata_hash(document: Document, *, trust: str = "official") -> str:
+    """Return the SHA-256, hexadecimal, of everything citable beside a document's text."""
+    canonical = to_json(
+        {
+            "source": document.source,
+            "title": document.title,
+            "media_type": document.media_type,
+            "trust": trust,
+            "validity": document.validity.model_dump(mode="json"),
+            "metadata": document.metadata,
+        }
+    )
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def spans_json(spans: Iterable[Span]) -> str:
+    """Return spans as pairs of numbers."""
+    return to_json([[span.start, span.end] for span in spans])
+
+
+def _spans(text: str) -> tuple[Span, ...]:
+    return tuple(Span(start=start, end=end) for start, end in json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A chunk in one document version, as the ledger places it."""
+
+    chunk: Chunk
+    document_hash: str
+    version: int
+    state: str
+    page_spans: tuple[PageSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A chunk and the document that it belongs to."""
+
+    chunk_id: str
+    doc_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One retrievable version, for choosing among a document's versions."""
+
+    doc_id: str
+    version: int
+    live: bool
+    validity: Validity
+
+
+class LedgerReader:
+    """Read access to an open ledger; the caller keeps the connection and its transactions."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def meta(self, key: str) -> str | None:
+        """Return a value of the `meta` table, or None."""
+        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    @property
+    def generation(self) -> int:
+        """Number of the last visible change."""
+        return int(self.meta("generation") or 0)
+
+    @property
+    def identity(self) -> EmbeddingIdentity | None:
+        """Model of the vectors; None for an index that only searches words."""
+        stored = self.meta("embedding")
+        return None if stored is None else EmbeddingIdentity.model_validate_json(stored)
+
+    def count(self, sql: str) -> int:
+        """Return the single number that a query yields."""
+        return int(self.connection.execute(sql).fetchone()[0])
+
+    def states(self) -> dict[str, DocumentState]:
+        """Return the state of every live document, by id."""
+        rows = self.connection.execute(
+            "SELECT d.doc_id, v.content_hash, d.metadata_hash, v.recipe, "
+            "(SELECT count(*) FROM placements p WHERE p.version = d.live) "
+            "FROM documents d JOIN versions v ON v.version = d.live ORDER BY d.doc_id"
+        )
+        return {
+            doc_id: DocumentState(
+                doc_id=doc_id,
+                content_hash=content_hash,
+                metadata_hash=metadata,
+                recipe=recipe,
+                chunks=chunks,
+            )
+            for doc_id, content_hash, metadata, recipe, chunks in rows
+        }
+
+    def entries(self) -> dict[str, DocumentEntry]:
+        """Return what is known about every live document beside its text, by id."""
+        rows = self.connection.execute(
+            "SELECT d.doc_id, d.source, d.title, d.media_type, d.trust, v.validity, d.metadata, "
+            "v.content_hash FROM documents d JOIN versions v ON v.version = d.live"
+        )
+        return {
+            doc_id: DocumentEntry(
+                doc_id=doc_id,
+                source=source,
+                title=title,
+                media_type=media_type,
+                trust=trust,
+                validity=Validity.model_validate_json(validity),
+                metadata=json.loads(metadata),
+                content_hash=content_hash,
+            )
+            for doc_id, source, title, media_type, trust, validity, metadata, content_hash in rows
+        }
+
+    def versions(self) -> list[VersionRow]:
+        """Return every retrievable version, newest first."""
+        rows = self.connection.execute(
+            "SELECT doc_id, version, state, validity FROM versions "  # noqa: S608
+            f"WHERE state IN {RETRIEVABLE} ORDER BY version DESC"
+        )
+        return [
+            VersionRow(doc_id, version, state == "live", Validity.model_validate_json(validity))
+            for doc_id, version, state, validity in rows
+        ]
+
+    def document(self, doc_id: str, *, content_hash: str | None = None) -> Document | None:
+        """Return a document's live version, or its newest version with `content_hash`."""
+        row = self.connection.execute(
+            "SELECT d.doc_id, d.source, d.title, d.media_type, d.metadata, v.content_hash, "
+            "v.validity, v.sections, v.pages, v.headings, v.text "
+            "FROM documents d JOIN versions v ON v.doc_id = d.doc_id WHERE d.doc_id = ?1 "
+            "AND ((?2 IS NULL AND v.version = d.live) "
+            "OR (v.content_hash = ?2 AND v.state <> 'pending')) ORDER BY v.version DESC LIMIT 1",
+            (doc_id, content_hash),
+        ).fetchone()
+        if row is None:
+            return None
+        metadata: dict[str, JsonValue] = json.loads(row[4])
+        return Document(
+            id=row[0],
+            source=row[1],
+            title=row[2],
+            media_type=row[3],
+            metadata=metadata,
+            content_hash=row[5],
+            validity=Validity.model_validate_json(row[6]),
+            sections=tuple(Section.model_validate(section) for section in json.loads(row[7])),
+            pages=_spans(row[8]),
+            headings=_spans(row[9]),
+            text=row[10],
+        )
+
+    def chunk(self, chunk_id: str, *, document_hash: str | None = None) -> StoredChunk | None:
+        """Return a chunk as its newest version places it, or that of one document hash."""
+        rows = self.connection.execute(
+            "SELECT p.version, p.ordinal FROM chunks c JOIN placements p ON p.key = c.key "
+            "JOIN versions v ON v.version = p.version WHERE c.chunk_id = ?1 "
+            "AND v.state <> 'pending' AND (?2 IS NULL OR v.content_hash = ?2) "
+            "ORDER BY v.state = 'live' DESC, p.version DESC LIMIT 1",
+            (chunk_id, document_hash),
+        ).fetchall()
+        for placement in self.placements(rows):
+            return StoredChunk(
+                chunk=placement.chunk,
+                document_hash=placement.document_hash,
+                version=placement.version,
+                live=placement.state == "live",
+            )
+        return None
+
+    def placements(self, places: Sequence[tuple[int, int]]) -> list[Placement]:
+        """Return the chunks at (version, ordinal), in the order asked for."""
+        found: list[Placement] = []
+        for version, ordinal in places:
+            row = self.connection.execute(
+                "SELECT c.chunk_id, c.doc_id, p.start_at, p.end_at, c.text, c.content_hash, "
+                "p.headings, p.heading_spans, p.page, v.content_hash, v.state, v.pages "
+                "FROM placements p JOIN chunks c ON c.key = p.key "
+                "JOIN versions v ON v.version = p.version WHERE p.version = ? AND p.ordinal = ?",
+                (version, ordinal),
+            ).fetchone()
+            span = Span(start=row[2], end=row[3])
+            chunk = Chunk(
+                id=row[0],
+                doc_id=row[1],
+                span=span,
+                text=row[4],
+                content_hash=row[5],
+                headings=tuple(json.loads(row[6])),
+                heading_spans=_spans(row[7]),
+                page=row[8],
+            )
+            pages = tuple(
+                PageSpan(number=number, span=page)
+                for number, page in enumerate(_spans(row[11]), start=1)
+                if page.overlaps(span)
+            )
+            found.append(Placement(chunk, row[9], version, row[10], pages))
+        return found
+
+    def missing_vectors(self, chunk_ids: Sequence[str]) -> set[str]:
+        """Return those ids for which no vector is stored."""
+        rows = self.connection.execute(
+            "SELECT c.chunk_id FROM chunks c JOIN vectors x ON x.key = c.key "
+            "WHERE c.chunk_id IN (SELECT value FROM json_each(?))",
+            (to_json(list(chunk_ids)),),
+        )
+        return set(chunk_ids) - {chunk_id for (chunk_id,) in rows}
+
+    def vectors(self, keys: Sequence[int]) -> tuple[list[int], Vector | None]:
+        """Return stored vectors and their keys, in the order of keys; None where there are none."""
+        rows = self.connection.execute(
+            "SELECT key, vector FROM vectors WHERE key IN (SELECT value FROM json_each(?)) "
+            "ORDER BY key",
+            (json_keys(keys),),
+        ).fetchall()
+        if not rows:
+            return [], None
+        return [key for key, _ in rows], from_bytes([blob for _, blob in rows])
+
+    def owners(self, keys: Sequence[int]) -> list[Owner]:
+        """Return id and document of chunks, in the order of keys."""
+        rows = self.connection.execute(
+            "SELECT chunk_id, doc_id FROM chunks "
+            "WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key",
+            (json_keys(keys),),
+        )
+        return [Owner(chunk_id, doc_id) for chunk_id, doc_id in rows]
+
+    def retrievable(self) -> dict[str, int]:
+        """Return the keys of all chunks of retrievable versions, by chunk id."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT c.chunk_id, c.key FROM versions v "  # noqa: S608
+            "JOIN placements p ON p.version = v.version JOIN chunks c ON c.key = p.key "
+            f"WHERE v.state IN {RETRIEVABLE}"
+        )
+        return dict(rows.fetchall())

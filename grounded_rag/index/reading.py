@@ -1,0 +1,175 @@
+"""Reading an index: one generation of ledger and vectors at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grounded_rag.errors import IndexLockedError, StoreError
+from grounded_rag.index import schema
+from grounded_rag.index.catalogue import Catalogue
+from grounded_rag.index.ledger import LedgerReader
+from grounded_rag.index.locks import VectorLock
+from grounded_rag.index.records import (
+    DocumentEntry,
+    DocumentState,
+    EmbeddingIdentity,
+    IndexStatus,
+    StoredChunk,
+)
+from grounded_rag.index.vectors import VectorIndex
+from grounded_rag.types import Document
+
+LOCK_SECONDS = 60.0
+"""How long to wait for the vectors while another process writes or loads them."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One consistent state of an index, for reading; valid only inside `view()`."""
+
+    ledger: LedgerReader
+    vectors: VectorIndex | None
+    catalogue: Catalogue
+
+
+class IndexReader:
+    """Read access to an index folder; safe to be used by several threads.
+
+    A reader serves one generation of ledger and vectors together, and moves on to the newest at
+    the next call after a writer has finished a batch.
+    """
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection, *, write: bool) -> None:
+        self._folder = folder
+        self._connection = connection
+        self._write = write
+        self._ledger = LedgerReader(connection)
+        self._watch: sqlite3.Connection | None = None
+        self._vectors: VectorIndex | None = None
+        self._vector_lock = VectorLock(folder)
+        self._mutex = threading.RLock()
+        self._catalogue: Catalogue | None = None
+        self._generation = -1
+        self._closed = False
+        identity = self._ledger.identity
+        if identity is not None:
+            self._vectors = VectorIndex(
+                folder,
+                name=self._ledger.meta("collection") or "",
+                identity=identity,
+                create=write,
+                server=self._ledger.meta("server"),
+            )
+
+    @property
+    def identity(self) -> EmbeddingIdentity | None:
+        """Model of the vectors; None for an index that only searches words."""
+        with self._mutex:
+            self._check_open()
+            return self._ledger.identity
+
+    @contextlib.contextmanager
+    def view(self) -> Iterator[View]:
+        """Give one consistent state for the body; other threads wait meanwhile."""
+        with self._mutex:
+            self._check_open()
+            self._follow()
+            generation = self._ledger.generation
+            if self._catalogue is None or generation != self._generation:
+                self._catalogue = Catalogue.load(self._ledger)
+                self._generation = generation
+            yield View(self._ledger, self._vectors, self._catalogue)
+
+    def _start_reading(self) -> None:
+        """Settle on the newest generation, once no writer is in the middle of a batch."""
+        self._watch = schema.connect(self._folder, write=False)
+        with self._vector_lock.held(seconds=LOCK_SECONDS):
+            self._advance()
+
+    def _follow(self) -> None:
+        """Move a reader on to the newest generation, unless it is just being written."""
+        if self._watch is None or LedgerReader(self._watch).generation == self._generation:
+            return
+        with contextlib.suppress(IndexLockedError), self._vector_lock.held(seconds=0):
+            self._advance()
+
+    def _advance(self) -> None:
+        # An open transaction keeps the ledger at the generation that the vectors have in memory.
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+        self._connection.execute("BEGIN")
+        identity = self._ledger.identity
+        if self._vectors is not None and identity is not None:
+            self._vectors.reopen(dimension=identity.dimension)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"The index in {self._folder} is closed.", hint="Open it again.")
+
+    def states(self) -> dict[str, DocumentState]:
+        """Return the state of every live document by id, for a sync."""
+        with self.view() as view:
+            return view.ledger.states()
+
+    def entry(self, doc_id: str) -> DocumentEntry | None:
+        """Return what is known about a live document beside its text."""
+        with self.view() as view:
+            return view.catalogue.entries.get(doc_id)
+
+    def document(self, doc_id: str, *, content_hash: str | None = None) -> Document | None:
+        """Return a document's live version, or the newest with `content_hash`, or None."""
+        with self.view() as view:
+            return view.ledger.document(doc_id, content_hash=content_hash)
+
+    def chunk(self, chunk_id: str, *, document_hash: str | None = None) -> StoredChunk | None:
+        """Return a chunk as its newest version, or that of `document_hash`, has it; or None."""
+        with self.view() as view:
+            return view.ledger.chunk(chunk_id, document_hash=document_hash)
+
+    def missing_vectors(self, chunk_ids: Sequence[str]) -> set[str]:
+        """Return those ids that are to be embedded before `replace`; none without a model."""
+        if self.identity is None:
+            return set()
+        with self.view() as view:
+            return view.ledger.missing_vectors(chunk_ids)
+
+    def status(self) -> IndexStatus:
+        """Return sizes, model and versions."""
+        with self.view() as view:
+            ledger = view.ledger
+            undated = sum(e.validity.undated for e in view.catalogue.entries.values())
+            return IndexStatus(
+                documents=len(view.catalogue.entries),
+                chunks=ledger.count(
+                    "SELECT count(*) FROM placements p JOIN documents d ON d.live = p.version"
+                ),
+                versions=ledger.count("SELECT count(*) FROM versions WHERE state <> 'pending'"),
+                vectors=0 if self._vectors is None else self._vectors.count(),
+                dated=len(view.catalogue.entries) - undated,
+                undated=undated,
+                embedding=ledger.identity,
+                schema_version=schema.SCHEMA_VERSION,
+                generation=self._generation,
+                bytes_on_disk=sum(f.stat().st_size for f in _files(self._folder)),
+                server=ledger.meta("server"),
+            )
+
+    def close(self) -> None:
+        """Close everything; calling it again does nothing."""
+        with self._mutex:
+            self._closed = True
+            if self._vectors is not None:
+                self._vectors.close()
+            if self._watch is not None:
+                self._watch.close()
+            self._connection.close()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files below `folder`; some may vanish while a writer works."""
+    return (path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,192 @@
+"""What the index takes in and what it says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, JsonValue
+
+from grounded_rag.types import Chunk, Document, Frozen, Validity
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from grounded_rag.index.arrays import Vector
+
+
+class EmbeddingIdentity(Frozen):
+    """What makes two embedding models interchangeable for one index.
+
+    Attributes:
+        name: Name of the model.
+        variant: Its build: weights' format and hash, or the class that runs it.
+        dimension: Length of its vectors; None until the first vector is seen.
+    """
+
+    name: str
+    variant: str = ""
+    dimension: Annotated[int, Field(ge=1)] | None = None
+
+    def accepts(self, other: EmbeddingIdentity) -> bool:
+        """Whether vectors of `other` may lie beside vectors of this model."""
+        unknown = self.dimension is None or other.dimension is None
+        return (self.name, self.variant) == (other.name, other.variant) and (
+            unknown or self.dimension == other.dimension
+        )
+
+    def __str__(self) -> str:
+        size = "" if self.dimension is None else f", {self.dimension} dimensions"
+        return f"{self.name} ({self.variant}{size})"
+
+
+def identity_of(embedding: BaseEmbedding) -> EmbeddingIdentity:
+    """Return the identity of any LlamaIndex embedding, without calling its model.
+
+    Args:
+        embedding: The embedding; an attribute `variant` or `dimension(s)` is used where it has one.
+    """
+    sizes = (getattr(embedding, name, None) for name in ("dimension", "dimensions"))
+    return EmbeddingIdentity(
+        name=embedding.model_name,
+        variant=str(getattr(embedding, "variant", "") or embedding.class_name()),
+        dimension=next((size for size in sizes if isinstance(size, int) and size > 0), None),
+    )
+
+
+@dataclass(frozen=True)
+class IndexItem:
+    """One document version to be written.
+
+    Attributes:
+        document: The document.
+        chunks: Its chunks in reading order.
+        vectors: Unit or other vectors by chunk id; needed only for ids in `missing_vectors`.
+        trust: "official", "internal" or "untrusted".
+        recipe: Name of the chunking and of the embedded text view, for `states()`.
+    """
+
+    document: Document
+    chunks: Sequence[Chunk]
+    vectors: Mapping[str, Vector | Sequence[float]] = field(default_factory=dict)
+    trust: str = "official"
+    recipe: str = ""
+
+
+class DocumentState(Frozen):
+    """What a sync compares a file with.
+
+    Attributes:
+        doc_id: Id of the document.
+        content_hash: SHA-256 of the live text.
+        metadata_hash: `metadata_hash` of everything citable beside the text.
+        recipe: Chunking and text view of the live version.
+        chunks: Number of live chunks.
+    """
+
+    doc_id: str
+    content_hash: str
+    metadata_hash: str
+    recipe: str = ""
+    chunks: int = 0
+
+
+class StoredChunk(Frozen):
+    """A chunk of any version, as receipts look it up.
+
+    Attributes:
+        chunk: The chunk, with the offsets it has in that version.
+        document_hash: `content_hash` of that version.
+        version: Number of the version, growing with time.
+        live: Whether that version is the document's current text.
+    """
+
+    chunk: Chunk
+    document_hash: str
+    version: int
+    live: bool
+
+
+class DocumentEntry(Frozen):
+    """What the ledger knows about one live document beside its text.
+
+    Attributes:
+        doc_id: Id.
+        source: Where it came from, for people.
+        title: Title for people.
+        media_type: Media type of the bytes it was read from.
+        trust: "official", "internal" or "untrusted".
+        validity: When it holds.
+        metadata: Further values.
+        content_hash: SHA-256 of the live text.
+    """
+
+    doc_id: str
+    source: str
+    title: str
+    media_type: str
+    trust: str
+    validity: Validity
+    metadata: dict[str, JsonValue]
+    content_hash: str
+
+
+class IndexStatus(Frozen):
+    """The state of an index.
+
+    Attributes:
+        documents: Live documents.
+        chunks: Live chunks.
+        versions: Stored document versions, live ones included.
+        vectors: Vectors in the vector index.
+        dated: Live documents whose metadata says something about time.
+        undated: Live documents whose metadata says nothing about it.
+        embedding: Model of the vectors, or None for an index that only searches words.
+        schema_version: Schema of the ledger.
+        generation: Grows with every change.
+        bytes_on_disk: Size of the whole folder.
+        server: Address of the Chroma server, or None for a folder.
+    """
+
+    documents: int
+    chunks: int
+    versions: int
+    vectors: int
+    dated: int
+    undated: int
+    embedding: EmbeddingIdentity | None
+    schema_version: int
+    generation: int
+    bytes_on_disk: int
+    server: str | None = None
+
+    @property
+    def lexical_only(self) -> bool:
+        """Whether retrieval rests on BM25 alone."""
+        return self.embedding is None
+
+
+class AuditReport(Frozen):
+    """Where the derived indexes differ from the ledger.
+
+    Attributes:
+        orphan_vectors: Ids in the vector index that no retrievable version holds.
+        missing_vectors: Ids that the vector index should hold.
+        unreachable_vectors: Ids that it holds but does not return for their own vector.
+        lexical_mismatch: Ids whose row in the lexical index is missing or superfluous.
+        unfinished_versions: Document versions whose writing was interrupted.
+        mended: Whether everything above was put right.
+    """
+
+    orphan_vectors: tuple[str, ...] = ()
+    missing_vectors: tuple[str, ...] = ()
+    unreachable_vectors: tuple[str, ...] = ()
+    lexical_mismatch: tuple[str, ...] = ()
+    unfinished_versions: int = 0
+    mended: bool = False
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found."""
+        return self == AuditReport(mended=self.mended)

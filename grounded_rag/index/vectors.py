@@ -1,0 +1,206 @@
+"""The vector index: one Chroma collection, derived from the ledger and rebuildable from it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grounded_rag.errors import IndexMismatchError, StoreError
+from grounded_rag.index.arrays import Vector
+from grounded_rag.index.chroma import Handle, delete_on_server, open_in_folder, open_on_server
+from grounded_rag.index.records import EmbeddingIdentity
+
+FOLDER_NAME = "vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHit:
+    """One chunk near to a question; `similarity` is the cosine."""
+
+    chunk_id: str
+    similarity: float
+
+
+class VectorIndex:
+    """Vectors by chunk id, in a folder or on a Chroma server.
+
+    Rows carry the id, the document id and nothing else: whatever can change is in the ledger.
+    Whatever Chroma raises becomes a StoreError that names the next step.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        name: str,
+        identity: EmbeddingIdentity,
+        create: bool,
+        server: str | None = None,
+    ) -> None:
+        self._folder = folder / FOLDER_NAME
+        self._name = name
+        self._identity = identity
+        self._create = create
+        self._server = server
+        self._handle: Handle | None = None
+
+    def reopen(self, *, dimension: int | None) -> None:
+        """Forget what is in memory, since another process has written, and load anew.
+
+        Args:
+            dimension: Length of the stored vectors; None where there are none yet.
+        """
+        self.close()
+        # Chroma loads the graph at the first search, and may write while it does so.
+        if self.count() and dimension is not None:
+            self.query(np.ones((1, dimension), dtype=np.float32), limit=1)
+
+    def close(self) -> None:
+        """Close the collection; a later call opens it again."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            handle.close()
+
+    def destroy(self) -> None:
+        """Delete the whole collection, readable or not."""
+        self.close()
+        if self._server is None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            return
+        try:
+            delete_on_server(self._server, self._name)
+        except Exception as error:
+            raise self._error("delete_collection", error) from error
+
+    def count(self) -> int:
+        """Return the number of vectors."""
+        return int(self._call("count"))
+
+    def ids(self) -> set[str]:
+        """Return the ids of all vectors."""
+        return set(self._call("get", include=[])["ids"])
+
+    def present(self, ids: Sequence[str]) -> set[str]:
+        """Return those of `ids` that have a vector."""
+        found: set[str] = set()
+        for start, end in self._slices(len(ids)):
+            found.update(self._call("get", ids=list(ids[start:end]), include=[])["ids"])
+        return found
+
+    def upsert(self, ids: Sequence[str], doc_ids: Sequence[str], vectors: Vector) -> None:
+        """Write vectors and make sure that they are there.
+
+        Raises:
+            StoreError: Chroma refused them, or they are not there afterwards.
+        """
+        for start, end in self._slices(len(ids)):
+            self._call(
+                "upsert",
+                ids=list(ids[start:end]),
+                embeddings=vectors[start:end],
+                metadatas=[{"doc_id": doc_id} for doc_id in doc_ids[start:end]],
+            )
+        lacking = len(ids) - len(self.present(ids))
+        if lacking:
+            raise StoreError(
+                f"{lacking} of {len(ids)} vectors are not there after they were written.",
+                hint="Check the free space, then ingest again; nothing became visible.",
+            )
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete the vectors of `ids`, where they are there."""
+        for start, end in self._slices(len(ids)):
+            self._call("delete", ids=list(ids[start:end]))
+
+    def query(self, vectors: Vector, *, limit: int) -> list[list[VectorHit]] | None:
+        """Return the chunks nearest to each vector, best first; None where it cannot be searched.
+
+        Args:
+            vectors: Rows to search for.
+            limit: Most hits for each.
+
+        Raises:
+            IndexMismatchError: The vectors have another length than the stored ones.
+            StoreError: The collection cannot be read.
+        """
+        while limit > 0:
+            try:
+                found = self._call(
+                    "query", query_embeddings=vectors, n_results=limit, include=["distances"]
+                )
+            except StoreError as error:
+                # A graph thinned out by deletions may reach fewer than were asked for.
+                if "contiguous 2D array" not in str(error.__cause__):
+                    raise
+                limit //= 2
+                continue
+            return [
+                [
+                    VectorHit(chunk_id, 1.0 - distance)
+                    for chunk_id, distance in zip(ids, distances, strict=True)
+                ]
+                for ids, distances in zip(found["ids"], found["distances"], strict=True)
+            ]
+        return None
+
+    def _slices(self, size: int) -> Iterator[tuple[int, int]]:
+        if size:
+            batch = self._opened().batch
+            for start in range(0, size, batch):
+                yield start, min(start + batch, size)
+
+    def _opened(self) -> Handle:
+        if self._handle is None:
+            try:
+                self._handle = self._connect()
+            except StoreError:
+                raise
+            except Exception as error:
+                raise self._error("open", error) from error
+        return self._handle
+
+    def _connect(self) -> Handle:
+        mark = {
+            "embedding_name": self._identity.name,
+            "embedding_variant": self._identity.variant,
+        }
+        if self._server is None:
+            handle = open_in_folder(self._folder, self._name, metadata=mark, create=self._create)
+        else:
+            handle = open_on_server(self._server, self._name, metadata=mark, create=self._create)
+        stored = handle.collection.metadata or {}
+        if any(stored.get(key) != value for key, value in mark.items()):
+            handle.close()
+            raise IndexMismatchError(
+                f"The vectors were made by {stored.get('embedding_name')}, the ledger names "
+                f"{self._identity}.",
+                hint="Ledger and vectors are of different indexes: ingest into a new folder.",
+            )
+        return handle
+
+    def _call(self, method: str, **arguments: Any) -> Any:
+        collection = self._opened().collection
+        try:
+            return getattr(collection, method)(**arguments)
+        except Exception as error:
+            raise self._error(method, error) from error
+
+    def _error(self, method: str, error: Exception) -> StoreError:
+        place = self._server or self._folder
+        if "dimension" in str(error):
+            return IndexMismatchError(
+                f"The vectors in {place} have another length: {error}.",
+                hint="Open the index with the embedding that made it.",
+            )
+        return StoreError(
+            f"Chroma failed in {place} ({method}): {error}",
+            hint="Start the server, or check its address."
+            if self._server
+            else "Open the index for writing and call `audit(mend=True)`: the ledger has all "
+            "vectors.",
+        )
