@@ -20,13 +20,15 @@ class Composer:
         self._out: list[str] = []
         self._length = 0
         self._newlines = 0
+        self._written = 0
         self._space = False
         self._prefix = ""
         self._line_open = False
 
-    @property
-    def length(self) -> int:
-        """Code points written so far, without a break that is still pending."""
+    def mark(self) -> int:
+        """Write a pending break and return the place at which the next text begins."""
+        if self._length:
+            self._start()
         return self._length
 
     def text(self) -> str:
@@ -113,8 +115,11 @@ class Composer:
         self._put("| " + " | ".join(cells) + " |")
 
     def _start(self) -> None:
+        missing = self._newlines - self._written
         if self._newlines and self._length:
-            self._put("\n" * self._newlines)
+            if missing > 0:
+                self._put("\n" * missing)
+            self._written = max(self._written, self._newlines)
             self._line_open = False
         elif self._space and self._line_open:
             self._put(" ")
@@ -128,6 +133,7 @@ class Composer:
         self._out.append(text)
         self._length += len(text)
         self._line_open = True
+        self._written = 0
 
 
 def raised(text: str) -> str:

@@ -56,3 +56,9 @@ def build_sections(
 def heading_spans(headings: Sequence[Heading]) -> tuple[Span, ...]:
     """Return the spans of the heading lines, in order."""
     return tuple(Span(start=heading.start, end=heading.end) for heading in headings)
+
+
+def leading_title(headings: Sequence[Heading]) -> str:
+    """Return the first heading if it stands above all the others, else ""."""
+    above_all = headings and all(other.level > headings[0].level for other in headings[1:])
+    return headings[0].title if above_all else ""

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from grounded_rag.ingest.decoding import decode
 from grounded_rag.ingest.front_matter import split_front_matter
 from grounded_rag.ingest.limits import MAX_BYTES, check_size, require_text
-from grounded_rag.ingest.structure import Heading, build_sections, heading_spans
+from grounded_rag.ingest.structure import (
+    Heading,
+    build_sections,
+    heading_spans,
+    leading_title,
+)
 from grounded_rag.protocols import ParsedDocument
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
@@ -48,7 +53,7 @@ class MarkdownReader:
         headings = find_headings(text)
         return ParsedDocument(
             text=text,
-            title=_title(headings),
+            title=leading_title(headings),
             media_type="text/markdown",
             sections=build_sections(len(text), headings),
             headings=heading_spans(headings),
@@ -88,12 +93,6 @@ def find_headings(text: str) -> list[Heading]:
         paragraph = line.strip() and not _NO_PARAGRAPH.match(line)
         above = (above[0] if above else start, end) if paragraph else None
     return headings
-
-
-def _title(headings: list[Heading]) -> str:
-    """Return the first heading if it stands above all the others."""
-    above_all = headings and all(other.level > headings[0].level for other in headings[1:])
-    return headings[0].title if above_all else ""
 
 
 def plain_title(raw: str) -> str:

@@ -1,0 +1,145 @@
+"""Lines of a PDF page grouped into headings, paragraphs and tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from grounded_rag.ingest.readers._pdf_layout import HEADING_SIZE, Fonts, Table, group_tables
+from grounded_rag.ingest.readers._pdf_lines import Line
+
+_ITEM = re.compile(r"(?:[-*+•‣◦▪●○·]|\(?[0-9]{1,3}[.)]|\(?[a-z][.)])\s")
+_HYPHENS = ("-", "\u00ad", "\u2010")
+_LEADERS = re.compile(r"\.{4,}\s?[0-9ivxIVX]{1,5}$")
+_NEW_PARAGRAPH = 1.25
+_AT_MARGIN = 6.0
+_SAME_SIZE = 0.1
+_COLUMN_START = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Lines that belong together: a heading where `level` is given, else a paragraph.
+
+    Attributes:
+        lines: The lines.
+        level: Level of the heading, or None.
+        close: Whether it follows the block above without a gap.
+    """
+
+    lines: tuple[Line, ...]
+    level: int | None
+    close: bool
+
+    @property
+    def text(self) -> str:
+        """The lines joined by a space; after a line-end hyphen the line end stays."""
+        parts = [self.lines[0].text]
+        for line in self.lines[1:]:
+            parts.append("\n" if parts[-1].endswith(_HYPHENS) else " ")
+            parts.append(line.text)
+        return "".join(parts)
+
+
+def split_blocks(lines: Sequence[Line], fonts: Fonts) -> Iterator[TextBlock | Table]:
+    """Yield the headings, paragraphs and tables of a page, in order."""
+    margins = _right_edges(lines)
+    pitch = _pitch(lines)
+    levels = _levels(lines, fonts)
+    pending: list[Line] = []
+    close = False
+    for item in group_tables(lines):
+        if isinstance(item, Table):
+            if pending:
+                yield TextBlock(tuple(pending), levels.get(id(pending[0])), close)
+            pending = []
+            yield item
+            continue
+        level = levels.get(id(item))
+        if pending:
+            above = levels.get(id(pending[0]))
+            near = _is_near(pending[-1], item, pitch)
+            wrapped_heading = level is not None and 0 < pending[-1].y0 - item.y0 < 1.5 * item.size
+            if level == above and (
+                wrapped_heading or (near and not level and _wraps(pending[-1], item, margins))
+            ):
+                pending.append(item)
+                continue
+            yield TextBlock(tuple(pending), above, close)
+            close = near and level is None and above is None
+        else:
+            close = False
+        pending = [item]
+    if pending:
+        yield TextBlock(tuple(pending), levels.get(id(pending[0])), close)
+
+
+def _levels(lines: Sequence[Line], fonts: Fonts) -> dict[int, int]:
+    """Return the levels of the headings by the identity of their lines."""
+    levels: dict[int, int] = {}
+    left = _left_edge(lines)
+    for index, line in enumerate(lines):
+        level = fonts.level(line)
+        if level is None:
+            continue
+        follower = lines[index + 1].text if index + 1 < len(lines) else ""
+        same_size = line.size < HEADING_SIZE * fonts.body
+        # A bold cell of a table is no heading: it stands inside, or its text goes on below.
+        if same_size and (abs(line.x0 - left) > _AT_MARGIN or follower[:1].islower()):
+            continue
+        levels[id(line)] = level
+    return levels
+
+
+def _left_edge(lines: Sequence[Line]) -> float:
+    """Return the left edge at which most characters of the page start."""
+    weights: Counter[int] = Counter()
+    for line in lines:
+        weights[round(line.x0)] += len(line.text)
+    return float(weights.most_common(1)[0][0]) if weights else 0.0
+
+
+def _is_near(line: Line, below: Line, pitch: float) -> bool:
+    step = line.y0 - below.y0
+    return 0 < step <= _NEW_PARAGRAPH * max(pitch, 0.9 * line.size)
+
+
+def _wraps(line: Line, below: Line, margins: dict[int, float]) -> bool:
+    """Whether `line` ends only because the first word of `below` did not fit."""
+    if _ITEM.match(below.text) or _LEADERS.search(line.text):
+        return False
+    if abs(line.size - below.size) > _SAME_SIZE * line.size:
+        return False
+    if line.bold != below.bold and line.x0 == below.x0:
+        return False
+    first = below.text.split(" ", 1)[0]
+    width = len(first) * (below.x1 - below.x0) / max(1, len(below.text))
+    right = max(
+        margins.get(_column(line) + step, line.x1) for step in (-1, 0, 1)
+    )
+    return line.x1 + 1.3 * width + 0.4 * line.size >= right
+
+
+def _column(line: Line) -> int:
+    return int(line.x0 // _COLUMN_START)
+
+
+def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
+    """Return the right edge of the lines that start in each band of the page."""
+    edges: dict[int, float] = {}
+    for line in lines:
+        edges[_column(line)] = max(line.x1, edges.get(_column(line), line.x1))
+    return edges
+
+
+def _pitch(lines: Sequence[Line]) -> float:
+    """Return the usual distance between baselines on a page, in points."""
+    steps = [
+        above.y0 - below.y0
+        for above, below in zip(lines, lines[1:], strict=False)
+        if 0 < above.y0 - below.y0 < 2.5 * above.size
+    ]
+    return median(steps) if steps else 0.0
