@@ -23,6 +23,7 @@ _LOOK = 40
 _APOSTROPHES = frozenset("'’ʼ＇")
 _DIGIT_JOINTS = frozenset(".,:/'’^–−٫٬")
 _LETTER_JOINTS = frozenset("-‐‑_+*")
+_JOINTS = _APOSTROPHES | _DIGIT_JOINTS | _LETTER_JOINTS
 _SUFFIXES = frozenset("%‰‱°′″％℃℉+")
 _SMALL_KANA = frozenset("ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶーゝゞヽヾ々")
 _ELIDED = frozenset(
@@ -91,9 +92,8 @@ def _joined(text: str, left: int, right: int, before: str, after: str) -> bool:
     if before.isalnum():
         if after.isalnum():
             return _cuts_word(text, right, before, after)
-        if after in _APOSTROPHES or after in _DIGIT_JOINTS or after in _LETTER_JOINTS:
-            if beyond.isalnum() and _is_joint(after, before, beyond, text, left):
-                return True
+        if after in _JOINTS and beyond.isalnum() and _is_joint(after, before, beyond, text, left):
+            return True
         if after in _SUFFIXES or unicodedata.category(after) == "Sc":
             return before.isdigit() or after == "+"
         # "A-" and "C#" are other things than "A" and "C"
@@ -101,7 +101,7 @@ def _joined(text: str, left: int, right: int, before: str, after: str) -> bool:
             before.isupper() and after in "-−#" and not beyond.isalnum() and not further.isalnum()
         )
     if after.isalnum():
-        if before in _APOSTROPHES or before in _DIGIT_JOINTS or before in _LETTER_JOINTS:
+        if before in _JOINTS:
             if further.isalnum():
                 return _is_joint(before, further, after, text, left - 1)
             if before in ".," and after.isdigit() and (not further or further.isspace()):

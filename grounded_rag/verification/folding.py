@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,7 +46,8 @@ class FoldedText:
     text: str
     line_end_hyphens: bool
     _stages: tuple[Edited, ...]
-    _pairs: tuple[Pair, ...]
+    _opened: Mapping[int, Pair]
+    _closed: Mapping[int, Pair]
 
     def to_source(self, start: int, end: int) -> Place | None:
         """Return where the folded characters `start` to `end` stand in the source.
@@ -58,7 +60,7 @@ class FoldedText:
             if first is None or last is None:
                 return None
             start, end = first, last
-            if position == 0 and self._pairs:
+            if position == 0 and self._opened:
                 start, end = self._balance(start, end)
         return Place(start, end)
 
@@ -74,15 +76,15 @@ class FoldedText:
 
     def _balance(self, start: int, end: int) -> tuple[int, int]:
         """Take in a delimiter beside the range whose partner lies inside it."""
-        grown = True
-        while grown:
-            grown = False
-            for pair in self._pairs:
-                if pair.open_end == start and start < pair.close_start < end:
-                    start, grown = pair.open_start, True
-                elif pair.close_start == end and start <= pair.open_start:
-                    end, grown = pair.close_end, True
-        return start, end
+        while True:
+            pair = self._opened.get(start)
+            if pair is not None and start < pair.close_start < end:
+                start = pair.open_start
+                continue
+            pair = self._closed.get(end)
+            if pair is None or pair.open_start < start:
+                return start, end
+            end = pair.close_end
 
 
 def fold(text: str, *, every_row: bool = False, keep: frozenset[str] | None = None) -> FoldedText:
@@ -115,7 +117,9 @@ def fold(text: str, *, every_row: bool = False, keep: frozenset[str] | None = No
         _add(stages, current, edits)
     folded = stages[-1].text if stages else text
     hyphens = presentation.line_end_hyphens
-    return FoldedText(text, folded, hyphens, tuple(stages), tuple(pairs))
+    opened = {pair.open_end: pair for pair in pairs}
+    closed = {pair.close_start: pair for pair in pairs}
+    return FoldedText(text, folded, hyphens, tuple(stages), opened, closed)
 
 
 def _widest_first(edit: Edit) -> tuple[int, int]:

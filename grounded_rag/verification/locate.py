@@ -114,7 +114,9 @@ def _literal(text: str, quote: str) -> Match | Cut | None:
     first = text.find(quote)
     if first < 0:
         return None
-    places = _clean(text, (Place(at, at + len(quote)) for at in _finds(text, quote, first)))
+    width = len(quote)
+    candidates = (Place(at, at + width) for at in _finds(text, quote, first))
+    places = _clean(text, candidates, width)
     return Match(places) if places else Cut(Place(first, first + len(quote)))
 
 
@@ -125,14 +127,19 @@ def _finds(text: str, quote: str, position: int) -> Iterator[int]:
         position = text.find(quote, position + 1)
 
 
-def _clean(text: str, candidates: Iterator[Place | None]) -> tuple[Place, ...]:
+def _clean(text: str, candidates: Iterator[Place | None], width: int) -> tuple[Place, ...]:
     """Return the candidates that cut no token, without overlaps, at most a thousand.
 
     Looking is given up after a number of unusable candidates, so that a text made of one
     repeated character costs no more than any other; what is not found is refused.
+
+    Args:
+        text: The source text.
+        candidates: Places in it; None stands for one that cannot be mapped back.
+        width: Characters that are compared for each candidate.
     """
     places: list[Place] = []
-    done = unusable = width = 0
+    done = unusable = 0
     for place in candidates:
         if place is not None and place.start >= done and not _cuts(text, place):
             places.append(place)
@@ -140,10 +147,8 @@ def _clean(text: str, candidates: Iterator[Place | None]) -> tuple[Place, ...]:
             if len(places) == _PLACES_KEPT:
                 break
             continue
-        if place is not None:
-            width = place.end - place.start
         unusable += 1
-        if unusable > _CUTS_ALLOWED and unusable * max(width, 1) > len(text):
+        if unusable > _CUTS_ALLOWED and unusable * width > len(text):
             break
     return tuple(places)
 
@@ -182,7 +187,7 @@ def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cu
         return None
     width = len(reading.text)
     mapped = (view.to_source(at, at + width) for at in _finds(view.text, reading.text, first))
-    places = _clean(view.source, mapped)
+    places = _clean(view.source, mapped, width)
     if not places:
         whole = view.to_source(first, first + width)
         return Cut(whole) if whole else None
