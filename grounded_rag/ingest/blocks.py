@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -50,7 +51,7 @@ def split_passages(document: Document) -> list[Passage]:
     bounds = [0, *starts, len(document.text)]
     spans = {span.start: span.end for span in document.headings}
     passages: list[Passage] = []
-    for index, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+    for index, (start, end) in enumerate(itertools.pairwise(bounds)):
         if start >= end:
             continue
         section = document.sections[index - 1] if index else None
@@ -104,4 +105,3 @@ def _join_header(
         if unit.kind is LineKind.DELIMITER and index + 1 < len(parts):
             return ((parts[0][0], parts[index + 1][1]), *parts[index + 2 :])
     return parts
-

@@ -14,6 +14,9 @@ from grounded_rag.types import Chunk, Document, Span
 DEFAULT_CAPACITY = 220
 """Tokens of an embedded view: safely inside the 256 word pieces of the built-in embedder."""
 
+RECIPE = "1"
+"""Version of these rules: it moves when the same document would give other chunks."""
+
 _TITLE_BYTES = 60
 _PATH_BYTES = 100
 _SEPARATOR = " › "

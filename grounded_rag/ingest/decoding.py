@@ -30,7 +30,7 @@ _LABELS = {
         ("us-ascii", "ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "cp1252", FALLBACK),
         FALLBACK,
     ),
-    **{f"iso-8859-{part}": f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14, 15, 16)},
+    **{f"iso-8859-{part}": f"iso8859-{part}" for part in range(2, 17) if part not in (11, 12)},
     **{f"windows-{page}": f"cp{page}" for page in (1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258)},
     **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "windows-31j"), "cp932"),
     **dict.fromkeys(("gb2312", "gbk", "gb18030"), "gb18030"),
@@ -39,7 +39,9 @@ _LABELS = {
     "utf-16be": "utf-16-be",
     "macintosh": "mac-roman",
 }  # fmt: skip
-_UTF8_RUN = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_UTF8_RUN = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
 _HIGH_LETTERS = re.compile(rb"[\xc0-\xff]{4}")
 _CONTROLS = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _ODD = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010fffd]")
@@ -77,7 +79,7 @@ def decode(data: bytes, *, source: str, declared: str | None = None) -> DecodedT
     zero = data.find(b"\x00")
     if zero >= 0:
         raise UndecodableError(
-            f"{source}: byte 0x00 at offset {zero}: this is no text file, or UTF-16 without a mark.",
+            f"{source}: byte 0x00 at offset {zero}: this is no text, or UTF-16 without its mark.",
             hint="Save it as UTF-8, or leave it out.",
         )
     try:
@@ -97,8 +99,10 @@ def odd_characters(text: str, where: str) -> tuple[str, ...]:
     if not found:
         return ()
     return (
-        f"{where}: {len(found)} of {len(text)} characters are damaged (U+FFFD or private use); "
-        "quotes across them cannot be checked.",
+        (
+            f"{where}: {len(found)} of {len(text)} characters are damaged (U+FFFD or private use); "
+            "quotes across them cannot be checked."
+        ),
     )
 
 

@@ -13,7 +13,10 @@ from pydantic import Field, JsonValue
 from grounded_rag.errors import ManifestError
 from grounded_rag.types import Frozen
 
-_BLOCK = re.compile(r"---[ \t]*(?:\r\n|\n|\r)(.*?)(?:^)(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)", re.S | re.M)
+_BLOCK = re.compile(
+    r"---[ \t]*(?:\r\n|\n|\r)(.*?)(?:^)(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
 _MAX_CHARACTERS = 65_536
 # Aliases multiply: twenty of them can make at most some thousand values out of one.
 _MAX_ALIASES = 20
@@ -114,9 +117,7 @@ def _loader() -> type[Any]:
             if self.check_event(yaml.AliasEvent):
                 self.aliases += 1
                 if self.aliases > _MAX_ALIASES:
-                    raise yaml.composer.ComposerError(
-                        None, None, "too many aliases", self.peek_event().start_mark
-                    )
+                    raise yaml.composer.ComposerError(problem="too many aliases")
             return super().compose_node(parent, index)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:

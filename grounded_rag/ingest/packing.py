@@ -124,17 +124,15 @@ class Packer:
 
     def _add_block(self, parts: list[Part], *, whole: bool) -> None:
         weight = sum(part.weight for part in parts)
-        fits_alone = weight <= self._budget
-        if self._weight + weight > self._budget:
-            if fits_alone and self._has_body and (whole or self._filled(_HALF_FULL)):
-                self._emit()
-            elif not fits_alone and self._has_body and self._filled(1 - _HALF_FULL):
+        if self._has_body and self._weight + weight > self._budget:
+            # What fits into a piece of its own waits for it, unless it can go on in a near empty
+            # one; what does not fit anyway begins here, unless this piece is nearly full.
+            fits_alone = weight <= self._budget
+            enough = _HALF_FULL if fits_alone else 1 - _HALF_FULL
+            if (fits_alone and whole) or self._weight >= enough * self._budget:
                 self._emit()
         for part in parts:
             self._add_part(part)
-
-    def _filled(self, share: float) -> bool:
-        return self._weight >= share * self._budget
 
     def _add_part(self, part: Part) -> None:
         if self._weight + part.weight > self._budget and self._has_body:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from grounded_rag.errors import UnsupportedFormatError
 from grounded_rag.ingest.limits import MAX_BYTES
 from grounded_rag.ingest.readers.docx import DocxReader
@@ -12,7 +14,7 @@ from grounded_rag.ingest.readers.pdf import PdfReader
 from grounded_rag.ingest.readers.text import TextReader
 from grounded_rag.protocols import Reader
 
-_READERS = {
+_READERS: dict[str, Callable[..., Reader]] = {
     ".docx": DocxReader,
     ".eml": EmailReader,
     ".htm": HtmlReader,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -117,9 +118,7 @@ def _wraps(line: Line, below: Line, margins: dict[int, float]) -> bool:
         return False
     first = below.text.split(" ", 1)[0]
     width = len(first) * (below.x1 - below.x0) / max(1, len(below.text))
-    right = max(
-        margins.get(_column(line) + step, line.x1) for step in (-1, 0, 1)
-    )
+    right = max(margins.get(_column(line) + step, line.x1) for step in (-1, 0, 1))
     return line.x1 + 1.3 * width + 0.4 * line.size >= right
 
 
@@ -139,7 +138,7 @@ def _pitch(lines: Sequence[Line]) -> float:
     """Return the usual distance between baselines on a page, in points."""
     steps = [
         above.y0 - below.y0
-        for above, below in zip(lines, lines[1:], strict=False)
+        for above, below in itertools.pairwise(lines)
         if 0 < above.y0 - below.y0 < 2.5 * above.size
     ]
     return median(steps) if steps else 0.0

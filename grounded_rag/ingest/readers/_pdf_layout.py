@@ -52,11 +52,7 @@ def read_fonts(lines: Iterable[Line]) -> Fonts:
     for line in every:
         weights[_style(line)] += len(line.text)
     (body, body_bold), _ = weights.most_common(1)[0]
-    styles = {
-        _style(line)
-        for line in every
-        if _may_head(line, body=body, body_bold=body_bold)
-    }
+    styles = {_style(line) for line in every if _may_head(line, body=body, body_bold=body_bold)}
     return Fonts(body, body_bold, tuple(sorted(styles, reverse=True)))
 
 
@@ -124,8 +120,7 @@ def _are_aligned(above: Segment, below: Segment) -> bool:
 def _is_prose(run: Sequence[Line]) -> bool:
     """Whether both columns are running text: long lines on either side of one gutter."""
     return all(
-        mean(len(line.segments[side].text) for line in run) >= _COLUMN_CHARACTERS
-        for side in (0, 1)
+        mean(len(line.segments[side].text) for line in run) >= _COLUMN_CHARACTERS for side in (0, 1)
     )
 
 

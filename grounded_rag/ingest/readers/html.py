@@ -22,7 +22,9 @@ from grounded_rag.protocols import ParsedDocument
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_CHARSET = re.compile(rb"<meta[^>]{0,300}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.I)
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,300}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE
+)
 _PRESCAN = 4096
 _SKIPPED = frozenset(
     """

@@ -21,7 +21,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _RULED = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_NO_PARAGRAPH = re.compile(r" {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\||<|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$)| {4}|\t")
+_NO_PARAGRAPH = re.compile(
+    r" {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\||<|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$)| {4}|\t"
+)
 _ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]{0,120}\}[ \t]*$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")

@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from grounded_rag.errors import EncryptedError, NoTextError, ReadError
 from grounded_rag.ingest.composer import Composer
@@ -138,9 +139,7 @@ def _compose(pages: Sequence[Sequence[Line]]) -> _Composed:
         last = blocks[-1].text if blocks and isinstance(blocks[-1], TextBlock) else ""
     text = out.text()
     bounds = [0, *starts[1:], len(text)]
-    spans = tuple(
-        Span(start=start, end=end) for start, end in zip(bounds, bounds[1:], strict=False)
-    )
+    spans = tuple(Span(start=start, end=end) for start, end in pairwise(bounds))
     return _Composed(text, spans, tuple(out.headings), tuple(moved))
 
 

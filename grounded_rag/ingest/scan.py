@@ -1,0 +1,238 @@
+"""Which files of a folder are documents, why the others are not, and how one is read."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from grounded_rag.errors import InputError, ManifestError, ReadError, UnsupportedFormatError
+from grounded_rag.ingest.limits import MAX_BYTES, check_size
+from grounded_rag.ingest.manifest import MANIFEST_NAME, Manifest, ManifestEntry, load_manifest
+from grounded_rag.ingest.metadata import ReadDocument, build_document
+from grounded_rag.ingest.readers import SUPPORTED_SUFFIXES, reader_for
+from grounded_rag.types import Frozen
+
+_DOCS = "docs"
+# Files beside a manifest that belong to the corpus and are no documents.
+_BESIDE = frozenset({MANIFEST_NAME, "golden.jsonl", "readme.md", "readme.txt", "license"})
+_READ = "Readable are " + " ".join(SUPPORTED_SUFFIXES) + "."
+
+
+class FileToRead(Frozen):
+    """A file to read.
+
+    Attributes:
+        doc_id: Path relative to the scanned folder, with forward slashes.
+        path: The file.
+        size: Its size in bytes.
+        entry: What the manifest says about it, or None.
+    """
+
+    doc_id: str
+    path: Path
+    size: int
+    entry: ManifestEntry | None = None
+
+
+class SkippedFile(Frozen):
+    """A file that is not read, by its relative path, and why."""
+
+    path: str
+    reason: str
+
+
+class Scan(Frozen):
+    """What a folder holds.
+
+    Attributes:
+        root: The folder to which ids and manifest paths are relative.
+        files: Files to read, by id.
+        skipped: Files that are not read, by path; hidden files are not even listed.
+        manifest: The folder's manifest, or None.
+    """
+
+    root: Path
+    files: tuple[FileToRead, ...]
+    skipped: tuple[SkippedFile, ...] = ()
+    manifest: Manifest | None = None
+
+
+def scan(source: Path | str, *, strict: bool = False) -> Scan:
+    """List the documents of a folder, or take a single file.
+
+    In a folder with a manifest and a `docs` folder, documents are the files below `docs` and those
+    that the manifest lists; otherwise all readable files of the folder but the manifest, the golden
+    questions and the README beside it. Hidden files are ignored, links out of the folder not
+    followed.
+
+    Args:
+        source: The folder, or one file; a manifest beside that file is used if it lists it.
+        strict: Whether files that cannot be read are an error instead of being skipped.
+
+    Raises:
+        InputError: It does not exist, or holds no readable file.
+        ManifestError: The manifest cannot be used, or lists a file that is missing.
+        UnsupportedFormatError: `strict`, and there is a file without a reader.
+    """
+    place = Path(source)
+    if not place.exists():
+        raise InputError(f"There is no {place}.", hint="Check the path.")
+    found = _scan_file(place) if place.is_file() else _scan_folder(place)
+    if strict and found.skipped:
+        raise UnsupportedFormatError(
+            f"{place}: {_told(found.skipped)}.", hint=f"{_READ} Convert or move them."
+        )
+    if not found.files:
+        what = f"{_told(found.skipped)}" if found.skipped else "it is empty"
+        raise InputError(f"There is nothing to read in {place}: {what}.", hint=_READ)
+    return found
+
+
+def read_document(
+    file: FileToRead,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> ReadDocument:
+    """Read one file.
+
+    Args:
+        file: The file, as `scan` found it.
+        overrides: Metadata that counts more than manifest and front matter.
+        max_bytes: Largest accepted file.
+
+    Raises:
+        ReadError: The file cannot be read; the message names it.
+        ManifestError: Its metadata cannot be read.
+    """
+    check_size(file.size, source=file.doc_id, max_bytes=max_bytes)
+    reader = reader_for(file.path.suffix, max_bytes=max_bytes)
+    try:
+        data = file.path.read_bytes()
+    except OSError as error:
+        raise ReadError(
+            f"{file.doc_id} cannot be read: {error.strerror}.",
+            hint="Check the file and its permissions.",
+        ) from error
+    parsed = reader.read(data, source=file.doc_id)
+    return build_document(
+        parsed,
+        doc_id=file.doc_id,
+        source=file.doc_id,
+        manifest=file.entry.values if file.entry else None,
+        overrides=overrides,
+    )
+
+
+def _scan_file(path: Path) -> Scan:
+    root = path.parent
+    manifest = _manifest_of(root)
+    entry = manifest.entry(path.name) if manifest else None
+    if path.suffix.lower() not in SUPPORTED_SUFFIXES:
+        skipped = SkippedFile(path=path.name, reason=_no_reader(path))
+        return Scan(root=root, files=(), skipped=(skipped,))
+    file = FileToRead(doc_id=path.name, path=path, size=path.stat().st_size, entry=entry)
+    return Scan(root=root, files=(file,), manifest=manifest if entry else None)
+
+
+def _scan_folder(root: Path) -> Scan:
+    manifest = _manifest_of(root)
+    listed = {entry.path: entry for entry in manifest.entries} if manifest else {}
+    for name in listed:
+        if not (root / name).is_file():
+            raise ManifestError(
+                f"{MANIFEST_NAME} lists {name!r}, which is not there.",
+                hint="Add the file, or take its [[document]] out.",
+            )
+    only_docs = manifest is not None and (root / _DOCS).is_dir()
+    home = root.resolve()
+    files: list[FileToRead] = []
+    skipped: list[SkippedFile] = []
+    for path in _walk(root, skipped, root):
+        doc_id = path.relative_to(root).as_posix()
+        if doc_id not in listed and _is_beside(doc_id, only_docs, manifest is not None):
+            continue
+        reason = _obstacle(path, home)
+        if reason:
+            skipped.append(SkippedFile(path=_printable(doc_id), reason=reason))
+            continue
+        files.append(
+            FileToRead(doc_id=doc_id, path=path, size=path.stat().st_size, entry=listed.get(doc_id))
+        )
+    return Scan(
+        root=root,
+        files=tuple(sorted(files, key=lambda file: file.doc_id)),
+        skipped=tuple(sorted(skipped, key=lambda file: file.path)),
+        manifest=manifest,
+    )
+
+
+def _manifest_of(root: Path) -> Manifest | None:
+    path = root / MANIFEST_NAME
+    return load_manifest(path) if path.is_file() else None
+
+
+def _walk(folder: Path, skipped: list[SkippedFile], root: Path) -> Iterator[Path]:
+    """Yield the files below a folder; hidden ones are left out, linked folders reported."""
+    for parent, folders, names in os.walk(folder, onerror=_raise_unreadable):
+        here = Path(parent)
+        kept = []
+        for name in sorted(folders):
+            if name.startswith("."):
+                continue
+            if (here / name).is_symlink():
+                told = _printable((here / name).relative_to(root).as_posix())
+                skipped.append(SkippedFile(path=told, reason="links to folders are not followed"))
+                continue
+            kept.append(name)
+        folders[:] = kept
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield here / name
+
+
+def _raise_unreadable(error: OSError) -> None:
+    raise InputError(
+        f"{error.filename} cannot be listed: {error.strerror}.", hint="Check its permissions."
+    ) from error
+
+
+def _is_beside(doc_id: str, only_docs: bool, has_manifest: bool) -> bool:
+    """Whether a file belongs to the corpus without being one of its documents."""
+    if only_docs:
+        return not doc_id.startswith(f"{_DOCS}/")
+    return has_manifest and doc_id.lower() in _BESIDE
+
+
+def _obstacle(path: Path, home: Path) -> str:
+    """Return why a file cannot be read, or ""."""
+    if _printable(path.name) != path.name:
+        return "its name is no Unicode"
+    if path.is_symlink() and not path.resolve().is_relative_to(home):
+        return "a link that leads out of the folder"
+    if not path.is_file():
+        return "no regular file, or a broken link"
+    return "" if path.suffix.lower() in SUPPORTED_SUFFIXES else _no_reader(path)
+
+
+def _no_reader(path: Path) -> str:
+    return f"no reader for {path.suffix.lower() or 'files without a suffix'}"
+
+
+def _printable(name: str) -> str:
+    """Return a file name with bytes that are no Unicode replaced."""
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _told(skipped: Iterable[SkippedFile]) -> str:
+    reasons = Counter(file.reason for file in skipped)
+    first = {file.reason: file.path for file in reversed(tuple(skipped))}
+    return "; ".join(
+        f"{count} files: {reason} ({first[reason]}, …)"
+        if count > 1
+        else f"{first[reason]}: {reason}"
+        for reason, count in sorted(reasons.items())
+    )
