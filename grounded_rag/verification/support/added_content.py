@@ -1,0 +1,81 @@
+"""Added content: reasons, adjuncts and clauses of the claim that its evidence lacks."""
+
+from __future__ import annotations
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.alignment import Slot
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.lexicon import LIGHT, REASONS
+from grounded_rag.verification.support.signals import fine, listed, veto
+from grounded_rag.verification.support.terms import Term
+
+_TAIL = 2
+_REST = 0.7
+
+
+def added_content(case: ClaimCase) -> Signal | None:
+    """Say whether the claim has a reason, clause or adjunct of its own."""
+    analysis = analyse(case)
+    if not analysis.comparable:
+        return None
+    for statement in analysis.statements:
+        problem = _reason(statement, analysis) or _insertion(statement, analysis)
+        if problem:
+            return veto("added_content", Reason.ADDED_CONTENT, problem)
+    return fine("added_content", "The claim adds nothing to its evidence.")
+
+
+def _reason(statement: Statement, analysis: Analysis) -> str | None:
+    terms = statement.reading.terms
+    theirs = {term.lower for term in analysis.whole.terms}
+    for index, term in enumerate(terms):
+        if term.lower not in REASONS or not _is_reason(terms, index) or theirs & REASONS:
+            continue
+        clause = [t for t in terms[index + 1 :] if t.content]
+        missing = [t for t in clause if not covered(t, analysis.whole)]
+        if clause and len(missing) >= max(1, len(clause) * 0.5):
+            return f"The claim gives a reason, {listed(missing)}, that its evidence does not give."
+    return None
+
+
+def _is_reason(terms: tuple[Term, ...], index: int) -> bool:
+    term = terms[index]
+    following = terms[index + 1] if index + 1 < len(terms) else None
+    if term.lower == "since":
+        return following is not None and following.quantity is None
+    if term.lower in ("due", "owing", "thanks"):
+        return following is not None and following.lower == "to"
+    return True
+
+
+def _insertion(statement: Statement, analysis: Analysis) -> str | None:
+    """Two or more words in a row, put into a claim that is otherwise in its evidence."""
+    for slot in statement.best.slots:
+        inserted = _inserted(slot, analysis)
+        if len(inserted) < _TAIL:
+            continue
+        rest = [t for t in statement.reading.content if t not in slot.claim]
+        found = sum(covered(t, analysis.whole) for t in rest)
+        if len(rest) >= 2 and found >= len(rest) * _REST and _longer(slot):
+            return f"The claim adds {listed(inserted)}, which its evidence does not say."
+    return None
+
+
+def _inserted(slot: Slot, analysis: Analysis) -> list[Term]:
+    return [
+        t
+        for t in slot.claim
+        if t.content
+        and t.stem not in LIGHT
+        and not covered(t, analysis.whole)
+        and not covered(t, analysis.context)
+        and not covered(t, analysis.question)
+    ]
+
+
+def _longer(slot: Slot) -> bool:
+    """Whether the claim says more here than the evidence does, so that it is no rewording."""
+    ours = sum(t.content for t in slot.claim)
+    theirs = sum(t.content for t in slot.evidence)
+    return theirs == 0 or (ours - theirs >= _TAIL and ours >= 2 * theirs)

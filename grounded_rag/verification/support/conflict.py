@@ -1,0 +1,153 @@
+"""Conflict: another retrieved, current document says the same sentence with another value."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.sentences import split_sentences
+from grounded_rag.types import Frozen, RetrievedChunk
+from grounded_rag.verification.support.alignment import Alignment, Slot, align, matches
+from grounded_rag.verification.support.analysis import covered
+from grounded_rag.verification.support.injected import injected_spans
+from grounded_rag.verification.support.lexicon import LIGHT, antonyms
+from grounded_rag.verification.support.negation import negations
+from grounded_rag.verification.support.terms import Reading, Term, read
+
+_NEAR = 0.6
+_SHARED = 2
+_MAX_CHUNKS = 50
+_MAX_SENTENCES = 80
+
+
+class Conflict(Frozen):
+    """Another source that says something else.
+
+    Attributes:
+        chunk_id: The chunk that disagrees.
+        doc_id: Its document.
+        text: Its sentence.
+        detail: One sentence for a person.
+    """
+
+    chunk_id: str
+    doc_id: str
+    text: str
+    detail: str
+
+
+def find_conflicts(
+    case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: dt.datetime | None = None
+) -> tuple[Conflict, ...]:
+    """Return the retrieved chunks whose documents contradict the evidence of a claim.
+
+    A document that its metadata marks as superseded, expired or not yet effective is no rival.
+
+    Args:
+        case: The claim with its evidence.
+        chunks: Everything that was retrieved.
+        as_of: Moment for which currency counts; None looks at supersession only.
+    """
+    cited = {piece.chunk.chunk.doc_id for piece in case.evidence}
+    claim = read(case.claim.text)
+    sentences = [
+        read(span.of(piece.sentence))
+        for piece in case.evidence
+        for span in split_sentences(piece.sentence)
+    ]
+    relevant = [text for text in sentences if any(covered(term, text) for term in claim.content)]
+    found: list[Conflict] = []
+    for rival in list(chunks)[:_MAX_CHUNKS]:
+        if rival.chunk.doc_id in cited or not _current(rival, as_of):
+            continue
+        conflict = _conflict(claim, relevant, rival)
+        if conflict:
+            found.append(conflict)
+    return tuple(found)
+
+
+def _conflict(
+    claim: Reading, evidence: Sequence[Reading], rival: RetrievedChunk
+) -> Conflict | None:
+    hostile = injected_spans(rival.chunk.text)
+    for span in split_sentences(rival.chunk.text)[:_MAX_SENTENCES]:
+        if any(span.overlaps(other) for other in hostile):
+            continue
+        text = span.of(rival.chunk.text)
+        other = read(text)
+        for mine in evidence:
+            detail = _differs(claim, mine, other)
+            if detail:
+                return Conflict(
+                    chunk_id=rival.chunk.id,
+                    doc_id=rival.chunk.doc_id,
+                    text=text.strip(),
+                    detail=detail,
+                )
+    return None
+
+
+def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
+    """Return what differs between two sentences that say nearly the same, or None."""
+    laid = align(mine, other)
+    shared = {mine.terms[i].stem for i, _ in laid.pairs if _solid(mine.terms[i])}
+    if len(shared) < _SHARED or not _same_subject(mine, other):
+        return None
+    if laid.near < _NEAR and _without_values(laid) < _NEAR:
+        return None
+    for slot in laid.slots:
+        ours, theirs = _values(slot.claim), _values(slot.evidence)
+        if len(ours) == len(theirs) == 1 and not matches(ours[0], theirs[0]):
+            first, second = ours[0].quantity, theirs[0].quantity
+            if first and second and first.unit == second.unit and covered(ours[0], claim):
+                return f"This source says “{theirs[0].text}”, not “{ours[0].text}”."
+        pair = _opposites(slot)
+        if pair:
+            return f"This source says “{pair[1].text}”, not “{pair[0].text}”."
+    if laid.near >= 0.8 and bool(negations(mine)) != bool(negations(other)):
+        return "This source denies what the cited one affirms, or the other way round."
+    return None
+
+
+def _solid(term: Term) -> bool:
+    return term.content and term.quantity is None and term.stem not in LIGHT
+
+
+def _same_subject(mine: Reading, other: Reading) -> bool:
+    """Whether neither sentence has a name or code that the other lacks."""
+    ours = [t for t in mine.terms if t.name]
+    theirs = [t for t in other.terms if t.name]
+    return all(covered(t, other) for t in ours) and all(covered(t, mine) for t in theirs)
+
+
+def _without_values(laid: Alignment) -> float:
+    words = [t for t in laid.claim.terms if _solid(t)]
+    kept = [laid.claim.terms[i] for i, _ in laid.pairs if _solid(laid.claim.terms[i])]
+    return len(kept) / len(words) if words else 0.0
+
+
+def _values(terms: Sequence[Term]) -> list[Term]:
+    return [t for t in terms if t.quantity is not None and t.quantity.kind != "label"]
+
+
+def _opposites(slot: Slot) -> tuple[Term, Term] | None:
+    return next(
+        ((a, b) for a in slot.claim for b in slot.evidence if antonyms(a.stem, b.stem)), None
+    )
+
+
+def _current(chunk: RetrievedChunk, as_of: dt.datetime | None) -> bool:
+    validity = chunk.validity
+    if validity.superseded_by:
+        return False
+    if as_of is None:
+        return True
+    until, since = validity.valid_until, validity.effective_from
+    return (until is None or _day(until) >= as_of.date()) and (
+        since is None or _day(since) <= as_of.date()
+    )
+
+
+def _day(moment: dt.date) -> dt.date:
+    return moment.date() if isinstance(moment, dt.datetime) else moment

@@ -1,0 +1,70 @@
+"""Instruction-like text: a quote inside text addressed to the assistant supports nothing."""
+
+from __future__ import annotations
+
+import re
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.sentences import split_sentences
+from grounded_rag.types import Reason, Signal, Span
+from grounded_rag.verification.support.injection_patterns import HUMANS, STRONG, WEAK
+from grounded_rag.verification.support.signals import veto
+
+_PAYLOAD = 9
+_OPENS_BLOCK = re.compile(r"[<\[#|]|:$")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+
+
+def injected(case: ClaimCase) -> Signal | None:
+    """Say whether a quote of the claim stands in text that is addressed to the assistant."""
+    for piece in case.evidence:
+        quote = piece.located.chunk_span
+        for span in injected_spans(piece.chunk.chunk.text):
+            if span.overlaps(quote):
+                return veto(
+                    "injected",
+                    Reason.INJECTED_INSTRUCTION,
+                    "The quote stands in text that is addressed to the assistant, "
+                    "not to readers of the document.",
+                )
+    return None
+
+
+def injected_spans(text: str) -> tuple[Span, ...]:
+    """Return the sentences of `text` that are addressed to an assistant, with what they bring in.
+
+    A bare order ("Ignore all previous instructions.") takes the next sentence with it; a forged
+    role or border of the context takes the rest of its paragraph.
+    """
+    sentences = split_sentences(text)
+    found: list[Span] = []
+    reach = 0
+    for position, span in enumerate(sentences):
+        sentence = _INVISIBLE.sub("", span.of(text))
+        # A marker of a role may need the line break before it.
+        strong = STRONG.search(sentence)
+        if strong:
+            found.append(span)
+            reach = max(reach, _reach(text, sentences, position, strong.group(), sentence))
+        elif span.start < reach or _weak(sentence):
+            found.append(span)
+    return tuple(found)
+
+
+def _reach(
+    text: str, sentences: tuple[Span, ...], position: int, marker: str, sentence: str
+) -> int:
+    """Return where the influence of a marker ends."""
+    span = sentences[position]
+    if _OPENS_BLOCK.search(marker.strip()):
+        end = text.find("\n\n", span.end)
+        return len(text) if end < 0 else end
+    if len(sentence.split()) < _PAYLOAD and position + 1 < len(sentences):
+        return sentences[position + 1].end
+    return span.end
+
+
+def _weak(sentence: str) -> bool:
+    if HUMANS.search(sentence):
+        return False
+    return sum(pattern.search(sentence) is not None for pattern in WEAK) >= 2

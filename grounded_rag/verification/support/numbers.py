@@ -1,0 +1,93 @@
+"""Numbers by value: every number, date and time of the claim must come from the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.numbers import Agreement, Quantity, compare
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.analysis import Analysis, analyse
+from grounded_rag.verification.support.signals import fine, veto
+
+_SMALL = 3
+
+
+def agreements(claim: Quantity, evidence: Sequence[Quantity]) -> set[Agreement]:
+    """Return how a quantity of the claim relates to those of the evidence, sums taken apart."""
+    found = {compare(claim, other) for other in evidence}
+    found |= {compare(claim, part) for other in evidence for part in other.parts}
+    if claim.parts and Agreement.SAME not in found:
+        each = [agreements(part, evidence) for part in claim.parts]
+        if all(Agreement.SAME in one for one in each):
+            found.add(Agreement.SAME)
+    return found
+
+
+def claim_quantities(analysis: Analysis) -> tuple[Quantity, ...]:
+    """Return the quantities of all statements of the claim."""
+    return tuple(q for statement in analysis.statements for q in statement.reading.quantities)
+
+
+def numbers(case: ClaimCase) -> Signal | None:
+    """Say whether the claim has a number that its evidence does not give."""
+    analysis = analyse(case)
+    stated = claim_quantities(analysis)
+    if not stated:
+        return None
+    evidence = analysis.whole.quantities
+    for quantity in stated:
+        found = agreements(quantity, evidence)
+        if found & {Agreement.SAME, Agreement.WEAKER}:
+            continue
+        if found & {Agreement.OTHER_UNIT, Agreement.UNIT_ADDED} or _from_context(
+            quantity, analysis
+        ):
+            continue
+        if not _decides(quantity, analysis):
+            continue
+        return veto("numbers", Reason.NUMBER_MISMATCH, _explain(quantity, evidence, analysis))
+    return fine("numbers", "Every number of the claim is in its evidence.")
+
+
+def _decides(quantity: Quantity, analysis: Analysis) -> bool:
+    """Whether a number that is not in the evidence proves the claim wrong."""
+    if not analysis.comparable:
+        # Number words of another language may not have been read: only digits disagree for sure.
+        same_kind = [q for q in analysis.whole.quantities if (q.kind == "time") == (
+            quantity.kind == "time")]  # fmt: skip
+        return len(same_kind) >= sum(
+            (q.kind == "time") == (quantity.kind == "time") for q in claim_quantities(analysis)
+        )
+    replaced = _replaced(quantity, analysis)
+    if quantity.soft or (quantity.spelled and quantity.values and quantity.values[0] <= _SMALL):
+        return replaced
+    return True
+
+
+def _replaced(quantity: Quantity, analysis: Analysis) -> bool:
+    """Whether the claim puts the number where the evidence has another one."""
+    return any(
+        any(term.quantity is quantity for term in slot.claim)
+        and any(term.quantity is not None for term in slot.evidence)
+        for statement in analysis.statements
+        for slot in statement.best.slots
+    )
+
+
+def _from_context(quantity: Quantity, analysis: Analysis) -> bool:
+    """Whether a year or label comes from the title, the heading or the question."""
+    if quantity.kind in ("time", "fraction") or quantity.unit:
+        return False
+    known = (*analysis.context.quantities, *analysis.question.quantities)
+    if quantity.kind == "number" and not any(1000 <= value < 3000 for value in quantity.values):
+        return False
+    return Agreement.SAME in agreements(quantity, known)
+
+
+def _explain(quantity: Quantity, evidence: Sequence[Quantity], analysis: Analysis) -> str:
+    given = ", ".join(dict.fromkeys(f"“{q.text}”" for q in evidence[:6])) or "no number"
+    text = f"The claim says “{quantity.text}”; its evidence gives {given}."
+    if Agreement.SAME in agreements(quantity, analysis.chunk.quantities):
+        text += " The number stands elsewhere in the passage: cite that sentence."
+    return text

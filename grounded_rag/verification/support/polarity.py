@@ -1,0 +1,172 @@
+"""Polarity: a claim must not affirm what its evidence denies, nor the other way round."""
+
+from __future__ import annotations
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.alignment import alike
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.lexicon import NEGATIVE, antonyms, siblings
+from grounded_rag.verification.support.negation import Negation, is_negation, negations
+from grounded_rag.verification.support.signals import fine, veto
+from grounded_rag.verification.support.terms import Reading, Term
+
+_SLOT_NEAR = 0.4
+_CLAUSE_SHARE = 0.6
+
+
+def polarity(case: ClaimCase) -> Signal | None:
+    """Say whether claim and evidence agree in what they affirm and deny."""
+    analysis = analyse(case)
+    if not analysis.comparable:
+        return None
+    for statement in analysis.statements:
+        dropped = _dropped(statement, analysis)
+        if dropped is not None:
+            return _denied(dropped, analysis)
+        added = _added(statement, analysis)
+        if added is not None:
+            return veto(
+                "polarity",
+                Reason.CONTRADICTED,
+                f"The claim denies with “{added.cue.text}” what its evidence does not deny.",
+            )
+        opposite = _opposite(statement, analysis)
+        if opposite is not None:
+            return veto(
+                "polarity",
+                Reason.CONTRADICTED,
+                f"The claim says “{opposite[0].text}”, its evidence “{opposite[1].text}”.",
+            )
+    return fine("polarity", "The claim affirms and denies what its evidence does.")
+
+
+def _denied(negation: Negation, analysis: Analysis) -> Signal:
+    cut = not any(is_negation(term) for term in analysis.quotes.terms)
+    if cut:
+        return veto(
+            "polarity",
+            Reason.CUT_CONTEXT,
+            f"The quote leaves out “{negation.cue.text}” of its own sentence, "
+            "which says the opposite.",
+        )
+    return veto(
+        "polarity",
+        Reason.CONTRADICTED,
+        f"The evidence denies with “{negation.cue.text}” what the claim affirms.",
+    )
+
+
+def _dropped(statement: Statement, analysis: Analysis) -> Negation | None:
+    """A negation of the evidence that governs what the claim affirms."""
+    ours = negations(statement.reading)
+    if any(term.lower in NEGATIVE for term in statement.reading.terms) or len(ours) > 1:
+        return None
+    evidence = statement.best.evidence
+    if ours:
+        return None
+    claim = {term.stem for term in statement.reading.content}
+    for negation in negations(evidence):
+        if _answered(negation, statement, analysis):
+            continue
+        if negation.target and any(_says(stem, negation.target) for stem in claim):
+            shared = sum(any(_says(stem, other) for other in negation.clause) for stem in claim)
+            if shared >= min(2, len(claim)) and shared >= len(claim) * 0.5:
+                return negation
+        elif (
+            negation.clause and _within(claim, negation.clause) >= _CLAUSE_SHARE and len(claim) > 1
+        ):
+            return negation
+    return None
+
+
+def _answered(negation: Negation, statement: Statement, analysis: Analysis) -> bool:
+    """Whether an opposite in the claim stands for the negation ("is not open": "closed")."""
+    words = statement.uncovered
+    return any(antonyms(term.stem, stem) for term in words for stem in negation.clause) or any(
+        term.lower.startswith(("un", "in", "im", "non", "dis")) and term.stem[2:] in negation.clause
+        for term in words
+    ) or _affirmed_elsewhere(statement, negation, analysis)  # fmt: skip
+
+
+def _affirmed_elsewhere(statement: Statement, negation: Negation, analysis: Analysis) -> bool:
+    """Whether another clause of the evidence affirms it ("Dogs are allowed, cats are not")."""
+    claim = {term.stem for term in statement.reading.content}
+    inside = claim & negation.clause
+    outside = {
+        term.stem
+        for index, term in enumerate(statement.best.evidence.terms)
+        if term.content and term.stem not in negation.clause and index != negation.index
+    } | {
+        term.stem for text in analysis.evidence if text is not statement.best.evidence
+        for term in text.content
+    }  # fmt: skip
+    return len(claim & outside) > len(inside)
+
+
+def _within(claim: set[str], clause: frozenset[str]) -> float:
+    return sum(any(_says(stem, other) for other in clause) for stem in claim) / len(claim)
+
+
+def _says(left: str, right: str) -> bool:
+    return left == right or alike(left, right)
+
+
+def _added(statement: Statement, analysis: Analysis) -> Negation | None:
+    """A negation of the claim where the evidence has nothing that could deny."""
+    if _negative(analysis.whole):
+        return _moved(statement)
+    for negation in negations(statement.reading):
+        opposite = any(
+            antonyms(stem, term.stem) for stem in negation.clause for term in analysis.whole.content
+        )
+        if not opposite and statement.coverage >= 0.5:
+            return negation
+    return None
+
+
+def _moved(statement: Statement) -> Negation | None:
+    """A negation of the claim that governs a word which the evidence affirms."""
+    theirs = negations(statement.best.evidence)
+    if statement.best.near < 0.7:
+        return None
+    for negation in negations(statement.reading):
+        if not negation.target or any(negation.cue.stem == other.cue.stem for other in theirs):
+            continue
+        governed = {stem for other in theirs for stem in (other.target, *other.clause)}
+        evidence = {term.stem for term in statement.best.evidence.content}
+        if negation.target in evidence and negation.target not in governed and not any(
+            term.lower in NEGATIVE for term in statement.best.evidence.terms
+        ):  # fmt: skip
+            return negation
+    return None
+
+
+def _negative(reading: Reading) -> bool:
+    return any(
+        term.lower in NEGATIVE
+        or is_negation(term)
+        or term.lower.endswith("less")
+        or term.lower.startswith(("un", "non", "dis", "im", "ir", "il"))
+        or (term.quantity is not None and 0 in term.quantity.values)
+        for term in reading.terms
+    )
+
+
+def _opposite(statement: Statement, analysis: Analysis) -> tuple[Term, Term] | None:
+    """An antonym, or another member of a closed class, in the place of a word."""
+    if statement.best.near < _SLOT_NEAR:
+        return None
+    if bool(negations(statement.reading)) != bool(negations(statement.best.evidence)):
+        return None
+    theirs_stems = {term.stem for term in statement.reading.terms}
+    for slot in statement.best.slots:
+        for ours in slot.claim:
+            if covered(ours, analysis.whole) and ours.content:
+                continue
+            for theirs in slot.evidence:
+                if theirs.stem in theirs_stems or ours.stem == theirs.stem:
+                    continue
+                if antonyms(ours.stem, theirs.stem) or siblings(ours.stem, theirs.stem):
+                    return ours, theirs
+    return None

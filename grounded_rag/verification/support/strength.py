@@ -1,0 +1,206 @@
+"""Strength: a claim may say less than its evidence, never more."""
+
+from __future__ import annotations
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.numbers import Agreement, Bound, Quantity, compare
+from grounded_rag.text.quantities import LOWER_BOUNDS, UPPER_BOUNDS
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.lexicon import (
+    CERTAINTY,
+    CONDITIONS,
+    HEDGES,
+    LIGHT,
+    QUANTIFIERS,
+)
+from grounded_rag.verification.support.negation import negations
+from grounded_rag.verification.support.signals import fine, veto
+from grounded_rag.verification.support.terms import Reading, Term
+
+_NEAR = 0.55
+_PERMISSION = frozenset("permitted allowed can may able entitled could authorised authorized free "
+                        "eligible kann können dürfen darf possible up might".split())  # fmt: skip
+_ALL = 5
+_MODALS = frozenset("may might could can kann können".split())
+
+
+def strength(case: ClaimCase) -> Signal | None:
+    """Say whether the claim is stronger than its evidence: hedge, bound, quantifier, condition."""
+    analysis = analyse(case)
+    if not analysis.comparable:
+        return None
+    for statement in analysis.statements:
+        problem = (
+            _bound(statement, analysis)
+            or _hedge(statement)
+            or _quantifier(statement)
+            or _certainty(statement, analysis)
+            or _condition(statement, analysis)
+        )
+        if problem:
+            return veto("strength", Reason.STRONGER_THAN_QUOTE, problem)
+    return fine("strength", "The claim is no stronger than its evidence.")
+
+
+def _bound(statement: Statement, analysis: Analysis) -> str | None:
+    for quantity in statement.reading.quantities:
+        same = [q for q in analysis.whole.quantities if compare(quantity, q) is Agreement.SAME]
+        if not same or any(not _exceeds(quantity, other) for other in same):
+            continue
+        other = same[0]
+        limit = "" if other.bound is Bound.EXACT else f"{other.bound.value} "
+        mine = "" if quantity.bound is Bound.EXACT else f"{quantity.bound.value} "
+        return f"The evidence says “{limit}{other.text}”, the claim “{mine}{quantity.text}”."
+    return None
+
+
+def _exceeds(claim: Quantity, evidence: Quantity) -> bool:
+    """Whether the bound of the claim says more than that of the evidence."""
+    ours, theirs = claim.bound, evidence.bound
+    if ours is theirs or (theirs is Bound.EXACT and ours is Bound.ABOUT):
+        return False
+    if claim.range_end != evidence.range_end and claim.range_end == "" and theirs is Bound.EXACT:
+        return evidence.range_end != "" and ours not in (
+            UPPER_BOUNDS if evidence.range_end == "to" else LOWER_BOUNDS
+        )
+    if theirs is Bound.EXACT:
+        return ours in (Bound.MORE_THAN, Bound.LESS_THAN)
+    if {ours, theirs} <= UPPER_BOUNDS:
+        return ours is Bound.LESS_THAN
+    if {ours, theirs} <= LOWER_BOUNDS:
+        return ours is Bound.MORE_THAN
+    return True
+
+
+def _hedge(statement: Statement) -> str | None:
+    """A hedge of the evidence that the claim drops, next to words that it keeps."""
+    evidence = statement.best.evidence
+    if statement.best.near < _NEAR or any(_hedged(term) for term in statement.reading.terms):
+        return None
+    kept = {theirs for _, theirs in statement.best.pairs if evidence.terms[theirs].content}
+    for index, term in enumerate(evidence.terms):
+        if term.lower not in HEDGES or _is_month(term) or not _governs_kept(evidence, index, kept):
+            continue
+        return f"The evidence says “{term.text}”, the claim leaves it out."
+    return None
+
+
+def _hedged(term: Term) -> bool:
+    return term.lower in HEDGES or term.lower in _PERMISSION or (
+        term.quantity is not None and term.quantity.bound is not Bound.EXACT
+    )  # fmt: skip
+
+
+def _is_month(term: Term) -> bool:
+    return term.lower == "may" and term.text[0].isupper() and not term.initial
+
+
+def _governs_kept(evidence: Reading, index: int, kept: set[int]) -> bool:
+    """Whether the first content word after a hedge is part of what the claim keeps."""
+    for position in range(index + 1, min(index + 4, len(evidence.terms))):
+        gap = evidence.text[evidence.terms[position - 1].end : evidence.terms[position].start]
+        if any(mark in gap for mark in ",;()—"):
+            return False
+        if evidence.terms[position].content and evidence.terms[position].lower not in HEDGES:
+            if position in kept:
+                return True
+            if evidence.terms[position].stem not in LIGHT:
+                return False
+    return False
+
+
+def _quantifier(statement: Statement) -> str | None:
+    """A quantifier raised in its place, or dropped from a noun that the claim keeps."""
+    if statement.best.near < _NEAR:
+        return None
+    denied = bool(negations(statement.reading))
+    for slot in statement.best.slots:
+        ours = max((QUANTIFIERS.get(t.lower, 0) for t in slot.claim), default=0)
+        theirs = max((QUANTIFIERS.get(t.lower, 0) for t in slot.evidence), default=0)
+        counted = any(t.quantity is not None for t in slot.evidence)
+        if ours and theirs and ours > theirs and not denied:
+            return f"The claim says “{_quantifier_of(slot.claim)}”, its evidence less."
+        if ours == _ALL and not theirs and not counted and statement.best.near >= 0.7 and (
+            not denied and _quantifier_of(slot.claim) not in ("both", "whole", "entire")
+        ):  # fmt: skip
+            return f"The claim adds “{_quantifier_of(slot.claim)}”."
+        if theirs and theirs < _ALL and not ours and len(slot.claim) == 0 and theirs != 3:
+            return f"The evidence says “{_quantifier_of(slot.evidence)}”, the claim leaves it out."
+    return None
+
+
+def _quantifier_of(terms: tuple[Term, ...]) -> str:
+    return max(terms, key=lambda t: QUANTIFIERS.get(t.lower, 0)).text
+
+
+def _certainty(statement: Statement, analysis: Analysis) -> str | None:
+    """A word of certainty, or "only", that the evidence lacks."""
+    if statement.best.near < _NEAR:
+        return None
+    theirs = {term.lower for term in analysis.whole.terms}
+    for slot in statement.best.slots:
+        for term in slot.claim:
+            if term.lower in CERTAINTY | {"only"} and not covered(term, analysis.whole):
+                if term.lower == "must" and theirs & {"must", "required", "shall", "need", "needs",
+                                                      "requires", "mandatory", "have", "has",
+                                                      "obliged"}:  # fmt: skip
+                    continue
+                return f"The claim adds “{term.text}”."
+    return None
+
+
+def _condition(statement: Statement, analysis: Analysis) -> str | None:
+    """A condition or exception of the evidence that the claim drops and the question lacks."""
+    evidence = statement.best.evidence
+    if statement.coverage < 0.7 or any(t.lower in CONDITIONS for t in statement.reading.terms):
+        return None
+    kept = {theirs for _, theirs in statement.best.pairs}
+    for index, term in enumerate(evidence.terms):
+        if term.lower not in CONDITIONS or not _opens_condition(evidence, index):
+            continue
+        inside = _condition_terms(evidence, index)
+        known = [t for t in inside if _known(t, statement, analysis)]
+        before = any(position in kept for position in range(index))
+        after = any(
+            position in kept for position in range(index + len(inside), len(evidence.terms))
+        )
+        if inside and not known and (before or after):
+            words = " ".join(t.text for t in inside[:5])
+            return f"The evidence says so only “{term.text} … {words}”; the claim drops it."
+    return None
+
+
+def _known(term: Term, statement: Statement, analysis: Analysis) -> bool:
+    return covered(term, statement.reading) or covered(term, analysis.question)
+
+
+def _opens_condition(evidence: Reading, index: int) -> bool:
+    term = evidence.terms[index]
+    following = evidence.terms[index + 1].lower if index + 1 < len(evidence.terms) else ""
+    if term.lower == "only":
+        return following in ("if", "when", "after", "where", "with", "for", "on")
+    if term.lower == "subject":
+        return following == "to"
+    if term.lower == "provided":
+        return following in ("that", "the", "you") and (
+            index > 0 and evidence.terms[index - 1].lower not in ("be", "is", "are", "was", "were")
+        )
+    if term.lower == "depending":
+        return following in ("on", "upon")
+    if term.lower == "if":
+        return (
+            evidence.terms[index - 1].lower not in ("as", "even", "ask", "see") if index else True
+        )
+    return True
+
+
+def _condition_terms(evidence: Reading, index: int) -> list[Term]:
+    found: list[Term] = []
+    for position in range(index + 1, min(index + 16, len(evidence.terms))):
+        gap = evidence.text[evidence.terms[position - 1].end : evidence.terms[position].start]
+        if position > index + 1 and any(mark in gap for mark in ",;:.()—"):
+            break
+        if evidence.terms[position].content:
+            found.append(evidence.terms[position])
+    return found

@@ -1,0 +1,62 @@
+"""Units: the same digits with another unit, scale or reference are another value."""
+
+from __future__ import annotations
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.numbers import Agreement, Quantity
+from grounded_rag.text.units import is_currency
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.analysis import Analysis, analyse
+from grounded_rag.verification.support.numbers import agreements, claim_quantities
+from grounded_rag.verification.support.signals import fine, veto
+
+
+def units(case: ClaimCase) -> Signal | None:
+    """Say whether a number of the claim has kept its unit."""
+    analysis = analyse(case)
+    stated = [q for q in claim_quantities(analysis) if q.unit or q.times]
+    if not stated:
+        return None
+    for quantity in stated:
+        found = agreements(quantity, analysis.whole.quantities)
+        if found & {Agreement.SAME, Agreement.WEAKER}:
+            continue
+        if Agreement.OTHER_UNIT in found:
+            other = _other(quantity, analysis)
+            return veto(
+                "units",
+                Reason.UNIT_MISMATCH,
+                f"The claim says “{quantity.text}”, its evidence “{other}”: not the same unit.",
+            )
+        if Agreement.UNIT_ADDED in found and not _unit_nearby(quantity, analysis):
+            return veto(
+                "units",
+                Reason.UNIT_MISMATCH,
+                f"The claim says “{quantity.text}”; its evidence gives the number without a unit.",
+            )
+    return fine("units", "Every number of the claim has the unit of its evidence.")
+
+
+def _other(quantity: Quantity, analysis: Analysis) -> str:
+    return next(
+        q.text
+        for q in analysis.whole.quantities
+        if Agreement.OTHER_UNIT in agreements(quantity, [q])
+    )
+
+
+def _unit_nearby(quantity: Quantity, analysis: Analysis) -> bool:
+    """Whether the unit stands elsewhere, as in a table header or a heading ("Price in EUR")."""
+    if not analysis.comparable:
+        return True
+    wanted = quantity.written_unit.lower()
+    if is_currency(quantity.unit) or quantity.unit == "%":
+        known = (*analysis.chunk.quantities, *analysis.context.quantities)
+        if any(other.unit == quantity.unit for other in known):
+            return True
+    texts = (analysis.whole, analysis.context, analysis.chunk)
+    return not wanted or any(
+        wanted in (term.lower, term.stem) or wanted.rstrip("s") == term.stem
+        for text in texts
+        for term in text.terms
+    ) or any(wanted in text.text.lower() for text in texts)  # fmt: skip
