@@ -53,14 +53,14 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """A chunk in one document version, as the ledger places it."""
+class Place:
+    """Where a chunk stands: the `ordinal`-th of a version."""
 
-    chunk: Chunk
-    document_hash: str
+    chunk_id: str
+    key: int
+    doc_id: str
     version: int
-    state: str
-    page_spans: tuple[PageSpan, ...]
+    ordinal: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,35 +185,27 @@ class LedgerReader:
 
     def chunk(self, chunk_id: str, *, document_hash: str | None = None) -> StoredChunk | None:
         """Return a chunk as its newest version places it, or that of one document hash."""
-        rows = self.connection.execute(
+        row = self.connection.execute(
             "SELECT p.version, p.ordinal FROM chunks c JOIN placements p ON p.key = c.key "
             "JOIN versions v ON v.version = p.version WHERE c.chunk_id = ?1 "
             "AND v.state <> 'pending' AND (?2 IS NULL OR v.content_hash = ?2) "
             "ORDER BY v.state = 'live' DESC, p.version DESC LIMIT 1",
             (chunk_id, document_hash),
-        ).fetchall()
-        for placement in self.placements(rows):
-            return StoredChunk(
-                chunk=placement.chunk,
-                document_hash=placement.document_hash,
-                version=placement.version,
-                live=placement.state == "live",
-            )
-        return None
+        ).fetchone()
+        return None if row is None else self.placement(*row)
 
-    def placements(self, places: Sequence[tuple[int, int]]) -> list[Placement]:
-        """Return the chunks at (version, ordinal), in the order asked for."""
-        found: list[Placement] = []
-        for version, ordinal in places:
-            row = self.connection.execute(
-                "SELECT c.chunk_id, c.doc_id, p.start_at, p.end_at, c.text, c.content_hash, "
-                "p.headings, p.heading_spans, p.page, v.content_hash, v.state, v.pages "
-                "FROM placements p JOIN chunks c ON c.key = p.key "
-                "JOIN versions v ON v.version = p.version WHERE p.version = ? AND p.ordinal = ?",
-                (version, ordinal),
-            ).fetchone()
-            span = Span(start=row[2], end=row[3])
-            chunk = Chunk(
+    def placement(self, version: int, ordinal: int) -> StoredChunk:
+        """Return the chunk at a place, which exists."""
+        row = self.connection.execute(
+            "SELECT c.chunk_id, c.doc_id, p.start_at, p.end_at, c.text, c.content_hash, "
+            "p.headings, p.heading_spans, p.page, v.content_hash, v.state, v.pages "
+            "FROM placements p JOIN chunks c ON c.key = p.key "
+            "JOIN versions v ON v.version = p.version WHERE p.version = ? AND p.ordinal = ?",
+            (version, ordinal),
+        ).fetchone()
+        span = Span(start=row[2], end=row[3])
+        return StoredChunk(
+            chunk=Chunk(
                 id=row[0],
                 doc_id=row[1],
                 span=span,
@@ -222,14 +214,38 @@ class LedgerReader:
                 headings=tuple(json.loads(row[6])),
                 heading_spans=_spans(row[7]),
                 page=row[8],
-            )
-            pages = tuple(
+            ),
+            document_hash=row[9],
+            version=version,
+            live=row[10] == "live",
+            page_spans=tuple(
                 PageSpan(number=number, span=page)
                 for number, page in enumerate(_spans(row[11]), start=1)
                 if page.overlaps(span)
-            )
-            found.append(Placement(chunk, row[9], version, row[10], pages))
-        return found
+            ),
+        )
+
+    def places_of(self, chunk_ids: Sequence[str]) -> list[Place]:
+        """Return where the chunks of some ids stand in retrievable versions."""
+        return self._places("c.chunk_id", to_json(list(chunk_ids)))
+
+    def places_at(self, keys: Sequence[int]) -> list[Place]:
+        """Return where the chunks of some keys stand in retrievable versions."""
+        return self._places("c.key", json_keys(keys))
+
+    def places_in(self, versions: Sequence[int]) -> list[Place]:
+        """Return all chunks of retrievable versions."""
+        return self._places("v.version", json_keys(versions))
+
+    def _places(self, column: str, values: str) -> list[Place]:
+        rows = self.connection.execute(
+            "SELECT c.chunk_id, c.key, c.doc_id, p.version, p.ordinal "  # noqa: S608
+            "FROM placements p JOIN chunks c ON c.key = p.key "
+            "JOIN versions v ON v.version = p.version "
+            f"WHERE {column} IN (SELECT value FROM json_each(?)) AND v.state IN {RETRIEVABLE}",
+            (values,),
+        )
+        return [Place(*row) for row in rows]
 
     def missing_vectors(self, chunk_ids: Sequence[str]) -> set[str]:
         """Return those ids for which no vector is stored."""

@@ -45,7 +45,7 @@ class IndexReader:
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, *, write: bool) -> None:
-        self._folder = folder
+        self.folder = folder
         self._connection = connection
         self._write = write
         self._ledger = LedgerReader(connection)
@@ -87,7 +87,7 @@ class IndexReader:
 
     def _start_reading(self) -> None:
         """Settle on the newest generation, once no writer is in the middle of a batch."""
-        self._watch = schema.connect(self._folder, write=False)
+        self._watch = schema.connect(self.folder, write=False)
         with self._vector_lock.held(seconds=LOCK_SECONDS):
             self._advance()
 
@@ -109,7 +109,7 @@ class IndexReader:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StoreError(f"The index in {self._folder} is closed.", hint="Open it again.")
+            raise StoreError(f"The index in {self.folder} is closed.", hint="Open it again.")
 
     def states(self) -> dict[str, DocumentState]:
         """Return the state of every live document by id, for a sync."""
@@ -155,7 +155,7 @@ class IndexReader:
                 embedding=ledger.identity,
                 schema_version=schema.SCHEMA_VERSION,
                 generation=self._generation,
-                bytes_on_disk=sum(f.stat().st_size for f in _files(self._folder)),
+                bytes_on_disk=sum(f.stat().st_size for f in _files(self.folder)),
                 server=ledger.meta("server"),
             )
 

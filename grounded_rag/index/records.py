@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, JsonValue
 
-from grounded_rag.types import Chunk, Document, Frozen, Validity
+from grounded_rag.types import Chunk, Document, Frozen, PageSpan, Validity
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -100,12 +100,14 @@ class StoredChunk(Frozen):
         document_hash: `content_hash` of that version.
         version: Number of the version, growing with time.
         live: Whether that version is the document's current text.
+        page_spans: Pages that the chunk touches, in code points of the document.
     """
 
     chunk: Chunk
     document_hash: str
     version: int
     live: bool
+    page_spans: tuple[PageSpan, ...] = ()
 
 
 class DocumentEntry(Frozen):

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from grounded_rag.errors import StoreError
 from grounded_rag.index import corrections, recovery, writing
 from grounded_rag.index.arrays import Vector
+from grounded_rag.index.checks import check_items
 from grounded_rag.index.opening import Opened, check_identity, open_ledger
 from grounded_rag.index.reading import LOCK_SECONDS, IndexReader
 from grounded_rag.index.records import AuditReport, IndexItem, identity_of
@@ -26,6 +27,9 @@ class Index(IndexReader):
     """An index folder. One process may write at a time; any number may read.
 
     Close it, or use it as a context manager.
+
+    Attributes:
+        folder: The folder.
     """
 
     def __init__(self, folder: Path, opened: Opened) -> None:
@@ -107,16 +111,8 @@ class Index(IndexReader):
                 became visible then.
         """
         with self._writing():
-            seen: set[str] = set()
+            check_items(items)
             fresh: list[IndexItem] = []
-            for item in items:
-                if item.document.id in seen:
-                    raise StoreError(
-                        f"{item.document.id} is there twice in one batch.",
-                        hint="Give every document an id of its own.",
-                    )
-                seen.add(item.document.id)
-                writing.check_item(item)
             for item in items:
                 if corrections.unchanged(self._connection, item):
                     corrections.correct(
@@ -229,7 +225,7 @@ class Index(IndexReader):
             self._check_open()
             if self._writer is None:
                 raise StoreError(
-                    f"The index in {self._folder} is open for reading only.",
+                    f"The index in {self.folder} is open for reading only.",
                     hint="Open it with write=True.",
                 )
             with self._vector_lock.held(seconds=LOCK_SECONDS):
@@ -242,6 +238,6 @@ class Index(IndexReader):
 
     def _unknown(self, doc_id: str) -> StoreError:
         return StoreError(
-            f"There is no document {doc_id!r} in {self._folder}.",
+            f"There is no document {doc_id!r} in {self.folder}.",
             hint="`states()` lists the documents.",
         )

@@ -37,40 +37,6 @@ class Staged:
     vectors: Vector | None
 
 
-def check_item(item: IndexItem) -> None:
-    """Refuse a document version that would break what the index promises.
-
-    Raises:
-        StoreError: A chunk is of another document, not at its place, or there twice; or the text
-            holds a lone surrogate.
-    """
-    document = item.document
-    _check_encodable(document)
-    seen: set[str] = set()
-    for chunk in item.chunks:
-        if chunk.doc_id != document.id or chunk.span.of(document.text) != chunk.text:
-            raise StoreError(
-                f"Chunk {chunk.id} of {document.id} is not what stands at its place.",
-                hint="Cut chunks as slices of the document's text.",
-            )
-        if chunk.id in seen:
-            raise StoreError(
-                f"Chunk id {chunk.id} is there twice in {document.id}.",
-                hint="Count repeated texts in the id.",
-            )
-        seen.add(chunk.id)
-
-
-def _check_encodable(document: Document) -> None:
-    try:
-        document.text.encode()
-    except UnicodeEncodeError as error:
-        raise StoreError(
-            f"{document.id} holds a lone surrogate at code point {error.start}.",
-            hint="Decode the file strictly before it is indexed.",
-        ) from error
-
-
 def stage(
     connection: sqlite3.Connection, items: Sequence[IndexItem], *, model: EmbeddingIdentity | None
 ) -> Staged:

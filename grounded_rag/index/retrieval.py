@@ -1,0 +1,225 @@
+"""Hybrid retrieval: dense and BM25, fused by rank, with a preference for what holds today."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+import anyio.to_thread
+
+from grounded_rag.errors import ConfigError
+from grounded_rag.index.arrays import Vector, as_rows
+from grounded_rag.index.fusion import Fused, Ranking, arrange, fuse
+from grounded_rag.index.lexical import match_expression
+from grounded_rag.index.opening import check_identity
+from grounded_rag.index.records import identity_of
+from grounded_rag.index.search import Question, Search
+from grounded_rag.index.store import Index
+from grounded_rag.protocols import Query
+from grounded_rag.types import Instant, RetrievedChunk
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+Signals = Literal["fused", "dense", "lexical"]
+
+_POOL = 30
+_POOL_FACTOR = 4
+
+
+class Reranker(Protocol):
+    """Puts candidates into a better order; may drop some, never add any."""
+
+    async def rerank(self, query: Query, chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
+        """Return chunks of `chunks`, best first, with the reranker's own scores."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What one search found, before it is put into its last order.
+
+    Attributes:
+        chunks: Chunks by relevance; successors stand directly before what they supersede.
+        successors: For chunks of superseded documents, the id of the chunk that replaces it.
+        outdated: Ids of chunks whose document does not hold at the moment asked for.
+    """
+
+    chunks: tuple[RetrievedChunk, ...]
+    successors: dict[str, str]
+    outdated: frozenset[str]
+
+
+class HybridRetriever:
+    """Finds chunks of an index by meaning and by words.
+
+    Currency counts only where the query names a moment. Then the version of a document that had
+    taken effect by then answers for it; a superseded hit brings the chunk of its successor along,
+    ranked before it; and what does not hold is ranked behind what does, or left out.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        *,
+        embedding: BaseEmbedding | None = None,
+        rerankers: Sequence[Reranker] = (),
+        stale: Literal["flag", "exclude"] = "flag",
+        signals: Signals = "fused",
+        dense_weight: float = 1.0,
+        lexical_weight: float = 1.0,
+    ) -> None:
+        """Set up retrieval over an open index.
+
+        Args:
+            index: The index; it stays the caller's to close.
+            embedding: Model of the question's vector; None searches words only.
+            rerankers: Applied one after the other to the candidates.
+            stale: Whether what does not hold is ranked behind (`flag`) or left out (`exclude`).
+            signals: Which signals to use, for measuring them apart.
+            dense_weight: Weight of the dense ranking in the fusion.
+            lexical_weight: Weight of the BM25 ranking in the fusion.
+
+        Raises:
+            IndexMismatchError: The index was made by another model, or without one.
+            ConfigError: Only the dense signal is wanted, and there is no embedding.
+        """
+        if embedding is not None:
+            check_identity(index.folder, index.identity, identity_of(embedding))
+        elif signals == "dense":
+            raise ConfigError(
+                "Dense retrieval needs an embedding.", hint="Pass embedding=, or signals='lexical'."
+            )
+        self._index = index
+        self._embedding = None if signals == "lexical" else embedding
+        self._rerankers = tuple(rerankers)
+        self._only_current = stale == "exclude"
+        self._words = signals != "dense"
+        self._weights = {"dense": dense_weight, "lexical": lexical_weight}
+
+    @property
+    def lexical_only(self) -> bool:
+        """Whether results rest on words alone, to be announced."""
+        return self._embedding is None
+
+    async def retrieve(self, query: Query) -> list[RetrievedChunk]:
+        """Return at most `query.k` chunks, best first, ranks from 1.
+
+        Raises:
+            StoreError: The index cannot be read.
+        """
+        pool = max(_POOL, _POOL_FACTOR * query.k)
+        # Model, SQLite and Chroma all block: none of them may hold up the event loop.
+        found = await anyio.to_thread.run_sync(self._candidates, query, pool)
+        chunks: Sequence[RetrievedChunk] = found.chunks
+        for reranker in self._rerankers:
+            chunks = await reranker.rerank(query, chunks)
+        by_id = {chunk.chunk.id: chunk for chunk in found.chunks}
+        by_id.update({chunk.chunk.id: chunk for chunk in chunks})
+        order = arrange(
+            [chunk.chunk.id for chunk in chunks],
+            successors=found.successors,
+            outdated=found.outdated,
+            k=query.k,
+        )
+        return _ranked([by_id[chunk_id] for chunk_id in order])
+
+    def _candidates(self, query: Query, pool: int) -> Candidates:
+        question = Question(
+            vector=self._vector(query.text),
+            expression=match_expression(query.text) if self._words else None,
+        )
+        with self._index.view() as view:
+            search = Search(
+                view=view,
+                question=question,
+                as_of=query.as_of,
+                filters=query.filters,
+                only_current=self._only_current and query.as_of is not None,
+            )
+            fused = self._fuse(search.everywhere(pool=pool))
+            kept = fused if self._rerankers else fused[: 2 * query.k]
+            return self._with_successors(search, kept)
+
+    def _vector(self, text: str) -> Vector | None:
+        if self._embedding is None:
+            return None
+        identity = self._index.identity
+        found = self._embedding.get_query_embedding(text)
+        row: Vector = as_rows([found], dimension=identity.dimension if identity else None)[0]
+        return row
+
+    def _fuse(self, rankings: Sequence[Ranking]) -> list[Fused]:
+        return fuse(
+            [
+                Ranking(ranking.source, ranking.ids, self._weights[ranking.source])
+                for ranking in rankings
+            ]
+        )
+
+    def _with_successors(self, search: Search, fused: Sequence[Fused]) -> Candidates:
+        successors = {} if search.as_of is None else self._successors(search, fused, search.as_of)
+        named = {item.chunk_id: item for item in fused}
+        order: dict[str, Fused] = {}
+        for item in fused:
+            following = successors.get(item.chunk_id)
+            if following is not None:
+                known = named.get(following)
+                sources = () if known is None else known.sources
+                order.setdefault(following, Fused(following, item.score, (*sources, "successor")))
+            order.setdefault(item.chunk_id, item)
+        chunks = tuple(_retrieved(search, item) for item in order.values())
+        outdated = frozenset(
+            chunk.chunk.id
+            for chunk in chunks
+            if not search.view.catalogue.is_current(chunk.chunk.doc_id, search.as_of)
+        )
+        return Candidates(chunks, successors, outdated)
+
+    def _successors(self, search: Search, fused: Sequence[Fused], as_of: Instant) -> dict[str, str]:
+        """Pair the n-th hit of a superseded document with the n-th best chunk of its successor."""
+        best: dict[str, list[str]] = {}
+        used: dict[str, int] = {}
+        pairs: dict[str, str] = {}
+        for item in fused:
+            doc_id = search.places[item.chunk_id].doc_id
+            successor = search.view.catalogue.successor(doc_id, as_of)
+            if successor is None or not search.usable(successor):
+                continue
+            if successor not in best:
+                rankings = search.in_document(successor, pool=len(fused))
+                best[successor] = [found.chunk_id for found in self._fuse(rankings)]
+            rank = used.get(doc_id, 0)
+            used[doc_id] = rank + 1
+            if rank < len(best[successor]):
+                pairs[item.chunk_id] = best[successor][rank]
+        return pairs
+
+
+def _retrieved(search: Search, item: Fused) -> RetrievedChunk:
+    place = search.places[item.chunk_id]
+    stored = search.view.ledger.placement(place.version, place.ordinal)
+    entry = search.view.catalogue.entries[place.doc_id]
+    return RetrievedChunk(
+        chunk=stored.chunk,
+        score=item.score,
+        source=entry.source,
+        title=entry.title,
+        validity=search.view.catalogue.validity_at(place.doc_id, search.as_of),
+        trust=entry.trust,
+        document_hash=stored.document_hash,
+        page_spans=stored.page_spans,
+        sources=item.sources,
+        metadata=entry.metadata,
+    )
+
+
+def _ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
+    """Number the chunks; a score never rises from one rank to the next."""
+    ranked: list[RetrievedChunk] = []
+    lowest = float("inf")
+    for rank, chunk in enumerate(chunks, start=1):
+        lowest = min(lowest, chunk.score)
+        ranked.append(chunk.model_copy(update={"rank": rank, "score": lowest}))
+    return ranked
