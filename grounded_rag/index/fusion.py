@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from grounded_rag.types import RetrievedChunk
+
 RRF_K = 60
 """Constant of reciprocal-rank fusion: the larger, the less the very first ranks stand out."""
 
@@ -77,3 +79,13 @@ def arrange(
         order.setdefault(chunk_id)
     top = list(order)[:k]
     return sorted(top, key=lambda chunk_id: chunk_id in outdated)
+
+
+def ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
+    """Number chunks from 1 in their order; a score never rises from one rank to the next."""
+    numbered: list[RetrievedChunk] = []
+    lowest = float("inf")
+    for rank, chunk in enumerate(chunks, start=1):
+        lowest = min(lowest, chunk.score)
+        numbered.append(chunk.model_copy(update={"rank": rank, "score": lowest}))
+    return numbered

@@ -10,7 +10,7 @@ import anyio.to_thread
 
 from grounded_rag.errors import ConfigError
 from grounded_rag.index.arrays import Vector, as_rows
-from grounded_rag.index.fusion import Fused, Ranking, arrange, fuse
+from grounded_rag.index.fusion import Fused, Ranking, arrange, fuse, ranked
 from grounded_rag.index.lexical import match_expression
 from grounded_rag.index.opening import check_identity
 from grounded_rag.index.records import identity_of
@@ -123,7 +123,7 @@ class HybridRetriever:
             outdated=found.outdated,
             k=query.k,
         )
-        return _ranked([by_id[chunk_id] for chunk_id in order])
+        return ranked([by_id[chunk_id] for chunk_id in order])
 
     def _candidates(self, query: Query, pool: int) -> Candidates:
         question = Question(
@@ -213,13 +213,3 @@ def _retrieved(search: Search, item: Fused) -> RetrievedChunk:
         sources=item.sources,
         metadata=entry.metadata,
     )
-
-
-def _ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
-    """Number the chunks; a score never rises from one rank to the next."""
-    ranked: list[RetrievedChunk] = []
-    lowest = float("inf")
-    for rank, chunk in enumerate(chunks, start=1):
-        lowest = min(lowest, chunk.score)
-        ranked.append(chunk.model_copy(update={"rank": rank, "score": lowest}))
-    return ranked
