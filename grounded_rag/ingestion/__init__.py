@@ -1,0 +1,19 @@
+"""Brings an index up to date with folders and files."""
+
+from grounded_rag.ingestion.report import (
+    FailedFile,
+    FileWarning,
+    IngestProgress,
+    IngestReport,
+    ProgressHook,
+)
+from grounded_rag.ingestion.sync import ingest
+
+__all__ = [
+    "FailedFile",
+    "FileWarning",
+    "IngestProgress",
+    "IngestReport",
+    "ProgressHook",
+    "ingest",
+]
