@@ -1,1 +1,5 @@
-"""Locating quotes and judging whether they carry their claims."""
+"""Checking claims against retrieved text: locating quotes, then judging support."""
+
+from grounded_rag.verification.verifier import verify
+
+__all__ = ["verify"]

@@ -1,0 +1,96 @@
+"""Remarks on supported claims: where a place is uncertain, a source outdated or contradicted."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.types import Flag, FlagKind, Instant, Located, RetrievedChunk
+from grounded_rag.validity import staleness
+from grounded_rag.verification.characters import is_damaged
+from grounded_rag.verification.passages import Passage
+
+_WHOLE = 0.9
+_LONG = 240
+_MANY_SENTENCES = 4
+
+
+def place_flags(index: int, located: Located, passage: Passage) -> Iterator[Flag]:
+    """Yield what a reader should know about the place of a quote.
+
+    Args:
+        index: 0-based index of the claim.
+        located: The place.
+        passage: Its chunk.
+    """
+
+    def flag(kind: FlagKind, detail: str) -> Flag:
+        return Flag(
+            kind=kind,
+            claim=index,
+            chunk_id=located.chunk_id,
+            doc_id=located.doc_id,
+            detail=detail,
+        )
+
+    if located.ambiguous:
+        count = len(located.occurrences)
+        yield flag(
+            FlagKind.AMBIGUOUS_LOCATION,
+            f"The quote stands {count} times in the chunk and nothing tells which one is meant.",
+        )
+    text = passage.text.strip()
+    whole = len(located.quote) >= _WHOLE * len(text)
+    if whole and len(text) >= _LONG and len(passage.sentences) >= _MANY_SENTENCES:
+        yield flag(
+            FlagKind.OVERSIZED_QUOTE,
+            "The quote is the whole chunk; it does not show which words carry the claim.",
+        )
+    if passage.damage and any(is_damaged(character) for character in located.quote):
+        yield flag(FlagKind.DAMAGED_TEXT, "The quoted text holds characters lost in extraction.")
+    if passage.retrieved.trust == "untrusted":
+        yield flag(FlagKind.UNTRUSTED_SOURCE, "The source is marked as untrusted.")
+
+
+def staleness_flags(
+    index: int, chunk: RetrievedChunk, *, as_of: Instant, max_age: dt.timedelta | None
+) -> Iterator[Flag]:
+    """Yield what the metadata of a cited chunk's document says against it at `as_of`."""
+    for finding in staleness(chunk.validity, as_of=as_of, max_age=max_age):
+        yield Flag(
+            kind=finding.kind,
+            claim=index,
+            chunk_id=chunk.chunk.id,
+            doc_id=chunk.chunk.doc_id,
+            detail=finding.detail,
+            related=finding.related,
+            since=finding.since,
+        )
+
+
+def conflict_flags(
+    index: int, case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: Instant | None
+) -> Iterator[Flag]:
+    """Yield one flag where other current sources say something else than the evidence."""
+    from grounded_rag.verification.support import find_conflicts
+
+    moment = as_of if isinstance(as_of, dt.datetime) or as_of is None else _noon(as_of)
+    try:
+        conflicts = find_conflicts(case, chunks, as_of=moment)
+    except Exception:  # noqa: BLE001 - a remark that cannot be made must not cost the answer
+        return
+    if conflicts:
+        cited = case.evidence[0].located
+        yield Flag(
+            kind=FlagKind.CONFLICT,
+            claim=index,
+            chunk_id=cited.chunk_id,
+            doc_id=cited.doc_id,
+            detail=" ".join(conflict.detail for conflict in conflicts),
+            related=tuple(conflict.chunk_id for conflict in conflicts),
+        )
+
+
+def _noon(day: dt.date) -> dt.datetime:
+    return dt.datetime.combine(day, dt.time(12), tzinfo=dt.UTC)

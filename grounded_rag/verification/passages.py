@@ -1,0 +1,123 @@
+"""The retrieved chunks of one verification, with what is worked out about each only once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from grounded_rag.text.lines import LineKind, group_units
+from grounded_rag.text.sentences import sentence_bounds
+from grounded_rag.types import Chunk, RetrievedChunk
+from grounded_rag.verification.characters import DAMAGED
+from grounded_rag.verification.folding import FoldedText, Place, fold
+from grounded_rag.verification.locate import Source
+
+_DAMAGE = re.compile(f"[{DAMAGED}]")
+
+
+class Passage:
+    """One retrieved chunk. Everything but the text is worked out when it is first asked for."""
+
+    __slots__ = ("_context", "_damage", "_headings", "_sentences", "retrieved", "source")
+
+    def __init__(self, retrieved: RetrievedChunk) -> None:
+        self.retrieved = retrieved
+        self.source = Source(retrieved.chunk.text)
+        self._sentences: list[tuple[int, int]] | None = None
+        self._headings: tuple[Place, ...] | None = None
+        self._damage: tuple[int, ...] | None = None
+        self._context: FoldedText | None = None
+
+    @property
+    def chunk(self) -> Chunk:
+        """The chunk itself."""
+        return self.retrieved.chunk
+
+    @property
+    def id(self) -> str:
+        """Id of the chunk."""
+        return self.retrieved.chunk.id
+
+    @property
+    def text(self) -> str:
+        """Text of the chunk, which is all that counts as evidence."""
+        return self.retrieved.chunk.text
+
+    @property
+    def sentences(self) -> list[tuple[int, int]]:
+        """Start and end of each sentence of the text."""
+        if self._sentences is None:
+            self._sentences = sentence_bounds(self.text)
+        return self._sentences
+
+    @property
+    def headings(self) -> tuple[Place, ...]:
+        """Headings inside the text: navigation, never evidence."""
+        if self._headings is None:
+            spans = [Place(span.start, span.end) for span in self.chunk.heading_spans]
+            if not spans and "#" in self.text:
+                spans = [
+                    Place(unit.start, unit.end)
+                    for unit in group_units(self.text)
+                    if unit.kind is LineKind.HEADING
+                ]
+            self._headings = tuple(spans)
+        return self._headings
+
+    @property
+    def damage(self) -> tuple[int, ...]:
+        """Where extraction lost a character, for the first hundred of them."""
+        if self._damage is None:
+            found = (match.start() for match in _DAMAGE.finditer(self.text))
+            self._damage = tuple(position for position, _ in zip(found, range(100), strict=False))
+        return self._damage
+
+    @property
+    def context(self) -> FoldedText:
+        """Title, headings and metadata as they may have been shown to the model, folded."""
+        if self._context is None:
+            shown = [self.retrieved.title, self.retrieved.source, *self.chunk.headings]
+            shown += [text for text in self.retrieved.metadata.values() if isinstance(text, str)]
+            self._context = fold("\n".join(shown))
+        return self._context
+
+    def in_heading(self, place: Place) -> bool:
+        """Whether `place` lies wholly inside a heading."""
+        return any(
+            heading.start <= place.start and place.end <= heading.end for heading in self.headings
+        )
+
+
+class Passages:
+    """All retrieved chunks, by id. Their order means nothing."""
+
+    __slots__ = ("_by_id",)
+
+    def __init__(self, chunks: Iterable[RetrievedChunk]) -> None:
+        self._by_id: dict[str, list[Passage]] = {}
+        for retrieved in sorted(chunks, key=_stable):
+            same_id = self._by_id.setdefault(retrieved.chunk.id, [])
+            if all(known.text != retrieved.chunk.text for known in same_id):
+                same_id.append(Passage(retrieved))
+
+    def __iter__(self) -> Iterator[Passage]:
+        for passages in self._by_id.values():
+            yield from passages
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Every id once."""
+        return tuple(self._by_id)
+
+    def get(self, chunk_id: str) -> tuple[Passage, ...]:
+        """Return the passages under an id: none, one, or several that contradict each other."""
+        return tuple(self._by_id.get(chunk_id, ()))
+
+
+def _stable(retrieved: RetrievedChunk) -> tuple[str, str, int, str]:
+    """Order chunks by what they are, so that of two copies always the same one counts."""
+    chunk = retrieved.chunk
+    return chunk.id, chunk.doc_id, chunk.span.start, repr(retrieved.validity)
