@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.structured import StructuredGenerator
     from grounded_rag.index.embedding import MiniLMEmbedding
-    from grounded_rag.index.retrieval import LlamaIndexRetriever
+    from grounded_rag.index.foreign import LlamaIndexRetriever
     from grounded_rag.ingestion import IngestReport, ingest
     from grounded_rag.rag import GroundedRAG
 
@@ -135,7 +135,7 @@ _LAZY = {
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
     "IngestReport": "grounded_rag.ingestion",
-    "LlamaIndexRetriever": "grounded_rag.index.retrieval",
+    "LlamaIndexRetriever": "grounded_rag.index.foreign",
     "MiniLMEmbedding": "grounded_rag.index.embedding",
     "StructuredGenerator": "grounded_rag.generate.structured",
     "ingest": "grounded_rag.ingestion",

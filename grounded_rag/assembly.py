@@ -92,7 +92,8 @@ class OpenIndex:
         """Return a retriever over this index under a policy."""
         from grounded_rag.index.retrieval import HybridRetriever
 
-        return HybridRetriever(self.index, embedding=self.embedding, stale=policy.stale)
+        stale: Literal["flag", "exclude"] = "exclude" if policy.stale == "exclude" else "flag"
+        return HybridRetriever(self.index, embedding=self.embedding, stale=stale)
 
     def close(self) -> None:
         """Close the files."""

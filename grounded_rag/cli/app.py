@@ -1,18 +1,14 @@
-"""The application object and the one place that turns errors into a line and an exit code."""
+"""The application object: every command under its name."""
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import Annotated, Any
+from typing import Annotated
 
-import click
 import typer
-from rich.text import Text
 
-from grounded_rag import GroundedRAGError, __version__
-from grounded_rag.cli import commands, demo
-from grounded_rag.cli.render import console, safe
+from grounded_rag import __version__
+from grounded_rag.cli import commands, demo, fuzz
+from grounded_rag.cli.errors import guarded
 
 app = typer.Typer(
     name="grounded-rag",
@@ -38,45 +34,17 @@ def _root(
     """Answers that can be checked: every claim carries a verified quote, or it is a refusal."""
 
 
-app.command("ingest")(commands.ingest)
-app.command("ask")(commands.ask)
-app.command("verify")(commands.verify)
-app.command("status")(commands.status)
-app.command("demo")(demo.demo)
+for _name, _function in (
+    ("ingest", commands.ingest),
+    ("ask", commands.ask),
+    ("verify", commands.verify),
+    ("status", commands.status),
+    ("demo", demo.demo),
+    ("fuzz", fuzz.fuzz),
+):
+    app.command(_name)(guarded(_function))
 
 
 def main() -> None:
     """Run the command line."""
-    sys.exit(run(sys.argv[1:]))
-
-
-def run(arguments: list[str]) -> int:
-    """Run the command line on `arguments` and return the exit code."""
-    try:
-        code: Any = app(arguments, standalone_mode=False, prog_name="grounded-rag")
-    except GroundedRAGError as error:
-        _report(error, as_json="--json" in arguments)
-        return 1
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
-    except click.ClickException as usage:
-        usage.show()
-        return 2
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        console(stderr=True).print("Stopped.")
-        return 130
-    except BrokenPipeError:
-        return 1
-    return code if isinstance(code, int) else 0
-
-
-def _report(error: GroundedRAGError, *, as_json: bool) -> None:
-    if as_json:
-        kind = type(error).__name__
-        typer.echo(json.dumps({"error": kind, "message": error.message, "hint": error.hint}))
-        return
-    line = Text("error: ", style="bold red")
-    line.append(safe(error.message), style="default not bold")
-    console(stderr=True).print(line)
-    if error.hint:
-        console(stderr=True).print(Text(f"  next: {safe(error.hint)}", style="dim"))
+    app(prog_name="grounded-rag")

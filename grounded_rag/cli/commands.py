@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 import grounded_rag
-from grounded_rag import InputError, Outcome
+from grounded_rag import InputError, Outcome, Policy
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
     GeneratorOption,
     IndexOption,
     JsonOption,
-    make_policy,
     open_rag,
+    parse_as_of,
 )
 from grounded_rag.cli.progress import ingest_bar
 from grounded_rag.cli.render import answer_view, console, pairs_table, verification_view
 from grounded_rag.cli.reports import ingest_view, status_rows
-from grounded_rag.validity import parse_instant
 
 REFUSED = 3
+_POLICY = Policy()
 
 
 def ingest(
@@ -69,19 +69,28 @@ def ask(
         typer.Option("--where", help="Only documents whose metadata has KEY=VALUE; repeatable."),
     ] = None,
     on_failed_claim: Annotated[
-        str | None,
-        typer.Option(help="refuse (default): all claims must pass; drop: ship the rest."),
-    ] = None,
+        Literal["refuse", "drop"],
+        typer.Option(help="A claim still fails: refuse the whole answer, or drop the claim."),
+    ] = _POLICY.on_failed_claim,
     support: Annotated[
-        str | None, typer.Option(help="strict (default), balanced or spans-only.")
-    ] = None,
-    stale: Annotated[str | None, typer.Option(help="flag (default), exclude or refuse.")] = None,
-    quote_match: Annotated[str | None, typer.Option(help="repair (default) or exact.")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Passages to retrieve.")] = None,
+        Literal["strict", "balanced", "spans-only"],
+        typer.Option(help="How strong the support of a claim must be."),
+    ] = _POLICY.support,
+    stale: Annotated[
+        Literal["flag", "exclude", "refuse"],
+        typer.Option(help="What becomes of evidence that no longer holds."),
+    ] = _POLICY.stale,
+    quote_match: Annotated[
+        Literal["repair", "exact"],
+        typer.Option(help="Whether differences of presentation are bridged, and recorded."),
+    ] = _POLICY.quote_match,
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="Passages to retrieve.")] = _POLICY.k,
     max_attempts: Annotated[
-        int | None, typer.Option(help="Calls of the generator, the first included.")
-    ] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Seconds for one question.")] = None,
+        int, typer.Option(min=1, max=10, help="Calls of the generator, the first included.")
+    ] = _POLICY.max_attempts,
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for one question.")
+    ] = _POLICY.max_seconds,
     prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.")] = None,
     refusal: Annotated[str | None, typer.Option(help="Refusal string of your own.")] = None,
     trace: Annotated[
@@ -95,7 +104,7 @@ def ask(
         options["prompts"] = prompts
     if refusal is not None:
         options["refusal"] = refusal
-    options["policy"] = make_policy(
+    options["policy"] = Policy(
         on_failed_claim=on_failed_claim,
         support=support,
         stale=stale,
@@ -104,7 +113,7 @@ def ask(
         max_attempts=max_attempts,
         max_seconds=max_seconds,
     )
-    moment = parse_instant(as_of)
+    moment = parse_as_of(as_of)
     filters = _filters(where or [])
     with ingest_bar(enabled=corpus is not None and not as_json) as progress:
         rag = open_rag(index=index, corpus=corpus, progress=progress, **options)
@@ -150,7 +159,7 @@ def verify(
     else:
         passages = _json(_read(chunks), chunks)
     result = grounded_rag.verify(
-        body, passages, question=question, as_of=parse_instant(as_of), refusal=refusal
+        body, passages, question=question, as_of=parse_as_of(as_of), refusal=refusal
     )
     if as_json:
         typer.echo(result.model_dump_json(indent=2))
@@ -177,8 +186,8 @@ def _filters(where: list[str]) -> dict[str, Any]:
     for condition in where:
         key, equals, value = condition.partition("=")
         if not equals or not key.strip():
-            raise InputError(
-                f"--where {condition!r} is no KEY=VALUE.", hint="Such as trust=official."
+            raise typer.BadParameter(
+                f"{condition!r} is no KEY=VALUE, such as trust=official.", param_hint="--where"
             )
         filters.setdefault(key.strip(), []).append(value.strip())
     return filters

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from grounded_rag import GroundedRAG, Policy
-from grounded_rag.errors import ConfigError, InputError
+from grounded_rag import GroundedRAG, ManifestError
 from grounded_rag.resources import demo_corpus_dir
+from grounded_rag.types import Instant
+from grounded_rag.validity import parse_instant
 
 IndexOption = Annotated[
     Path | None,
@@ -54,18 +54,12 @@ class Settings(BaseSettings):
     home: Path = Path(typer.get_app_dir("grounded-rag"))
 
 
-def make_policy(**choices: Any) -> Policy:
-    """Return the policy of the chosen options; those left out keep their defaults.
-
-    Raises:
-        ConfigError: A value is not allowed; the message names it.
-    """
+def parse_as_of(text: str | None) -> Instant | None:
+    """Return the moment of `--as-of`, or None without one."""
     try:
-        return Policy(**{key: value for key, value in choices.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]).replace("_", "-")
-        raise ConfigError(f"--{name}: {first['msg']}.", hint="See --help.") from error
+        return parse_instant(text)
+    except ManifestError as error:
+        raise typer.BadParameter(str(error), param_hint="--as-of") from error
 
 
 def cache_of(corpus: Path) -> Path:
@@ -82,17 +76,17 @@ def open_rag(
     """Open the index that the options name.
 
     Raises:
-        InputError: Neither or both of index and corpus are named.
+        typer.BadParameter: Neither or both of index and corpus are named.
     """
     if corpus is not None:
         if index is not None and "GROUNDED_RAG_INDEX" not in os.environ:
-            raise InputError("--index and --corpus are both given.", hint="Give one of them.")
+            raise typer.BadParameter("give --index or --corpus, not both", param_hint="--corpus")
         folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
         cache = cache_of(folder)
         return GroundedRAG.from_corpus(folder, index=cache, progress=progress, **options)
     if index is None:
-        raise InputError(
-            "There is nothing to ask.",
-            hint="Say --index DIR for an index made by `grounded-rag ingest`, or --corpus demo.",
+        raise typer.BadParameter(
+            "name an index made by `grounded-rag ingest`, or say --corpus demo",
+            param_hint="--index",
         )
     return GroundedRAG.open(index, **options)

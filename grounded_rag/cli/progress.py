@@ -33,11 +33,16 @@ def ingest_bar(*, enabled: bool = True) -> Iterator[ProgressHook]:
     tasks = {}
 
     def report(step: IngestProgress) -> None:
+        # Started at the first step: a command that fails before it shows no empty bar.
+        bar.start()
         if step.stage not in tasks:
             tasks[step.stage] = bar.add_task(_WORDS[step.stage].ljust(9), total=step.total, item="")
         bar.update(
             tasks[step.stage], completed=step.done, total=step.total, item=one_line(step.item)[:48]
         )
 
-    with bar:
+    try:
         yield report
+    finally:
+        if tasks:
+            bar.stop()

@@ -1,0 +1,44 @@
+"""The one place that turns an error into one line, the next step, and an exit code."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from rich.text import Text
+
+from grounded_rag import GroundedRAGError
+from grounded_rag.cli.render import console, safe
+
+ERROR = 1
+
+
+def guarded(command: Callable[..., int]) -> Callable[..., None]:
+    """Return `command` as Typer wants it: its number becomes the exit code, errors become lines."""
+
+    @functools.wraps(command)
+    def run(**options: Any) -> None:
+        try:
+            code = command(**options)
+        except GroundedRAGError as error:
+            _report(error, as_json=bool(options.get("as_json")))
+            code = ERROR
+        raise typer.Exit(code)
+
+    return run
+
+
+def _report(error: GroundedRAGError, *, as_json: bool) -> None:
+    if as_json:
+        kind = type(error).__name__
+        typer.echo(json.dumps({"error": kind, "message": error.message, "hint": error.hint}))
+        return
+    screen = console(stderr=True)
+    line = Text("error: ", style="bold red")
+    line.append(safe(error.message), style="not bold default")
+    screen.print(line, soft_wrap=True)
+    if error.hint:
+        screen.print(Text(f"  next: {safe(error.hint)}", style="dim"), soft_wrap=True)

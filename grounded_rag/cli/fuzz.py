@@ -1,0 +1,144 @@
+"""The command `fuzz`: labelled quotes from real text, run through the verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from grounded_rag import InputError
+from grounded_rag.cli.options import JsonOption
+from grounded_rag.cli.render import console, one_line
+from grounded_rag.testing.tamper import (
+    KINDS,
+    MIN_BENIGN,
+    Finding,
+    FuzzReport,
+    KindResult,
+    load_corpus,
+    load_data,
+    run_fuzz,
+)
+
+_FINDINGS = 20
+
+
+def fuzz(
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", "-c", help='"demo" (default), or a folder of text files.'),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="Folder of data sets: wice, squad2, policyqa, tatqa, ..."),
+    ] = None,
+    per_class: Annotated[
+        int, typer.Option("--per-class", min=1, help="Quotes a class, where there is material.")
+    ] = 50,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same quotes.")] = 0,
+    support: Annotated[
+        bool, typer.Option("--support/--no-support", help="Count what all default checks pass too.")
+    ] = True,
+    as_json: JsonOption = False,
+) -> int:
+    """Tamper with quotes from real text and count what the verifier lets through.
+
+    Exit code 0: no tampered quote was accepted and at least 99.5% of the benign ones were, each
+    with its literal span. 1: not so.
+    """
+    if corpus is not None and data is not None:
+        raise InputError("--corpus and --data are both given.", hint="Give one of them.")
+    material = load_data(data) if data is not None else load_corpus(corpus or "demo")
+    with _bar(enabled=not as_json) as progress:
+        report = run_fuzz(
+            material, per_class=per_class, seed=seed, support=support, progress=progress
+        )
+    if as_json:
+        typer.echo(report.model_dump_json(indent=2))
+    else:
+        console().print(report_view(report))
+    return 1 if report.failed else 0
+
+
+@contextmanager
+def _bar(*, enabled: bool) -> Iterator[Callable[[KindResult], None]]:
+    bar = Progress(
+        TextColumn("Fuzzing", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[item]}", markup=False),
+        console=console(stderr=True),
+        transient=True,
+        disable=not enabled,
+    )
+    task = bar.add_task("fuzz", total=len(KINDS), item="")
+
+    def report(result: KindResult) -> None:
+        bar.update(task, advance=1, item=result.kind)
+
+    with bar:
+        yield report
+
+
+def report_view(report: FuzzReport) -> RenderableType:
+    """Return the counts of a run as a table, and the quotes that were judged wrongly."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("class")
+    for name in ("quotes", "accepted", "refused", "wrong span", "accepted, 95% interval", "shown"):
+        table.add_column(name, justify="right")
+    for label in ("tamper", "benign"):
+        rows = [row for row in report.results if row.label == label]
+        for row in [*rows, report.total(label)]:
+            table.add_row(*_cells(row), style=_style(row))
+        table.add_section()
+    parts: list[RenderableType] = [table, Text("")]
+    parts.extend(_finding(finding) for finding in report.findings[:_FINDINGS])
+    parts.append(_summary(report))
+    return Group(*parts)
+
+
+def _cells(row: KindResult) -> list[str]:
+    low, high = row.interval.low * 100, row.interval.high * 100
+    return [
+        row.kind,
+        f"{row.made:,}",
+        f"{row.accepted:,}",
+        f"{row.refused + row.crashed:,}" + (f" ({row.crashed} crashed)" if row.crashed else ""),
+        str(row.wrong_span),
+        f"{low:.2f}–{high:.2f} %" if row.made else "no material",
+        "" if row.shown is None else f"{row.shown:,}",
+    ]
+
+
+def _style(row: KindResult) -> str:
+    if row.wrong:
+        return "bold red" if row.label == "tamper" else "yellow"
+    return "bold" if row.kind.startswith("all ") else ""
+
+
+def _finding(finding: Finding) -> RenderableType:
+    detail = f" ({finding.detail})" if finding.detail else ""
+    lines = [Text(f"{finding.kind}: {finding.found}{one_line(detail)}", style="red")]
+    lines.append(Text(f"    source {one_line(ascii(finding.original))}", style="dim"))
+    lines.append(Text(f"    quote  {one_line(ascii(finding.quote))}", style="dim"))
+    return Group(*lines)
+
+
+def _summary(report: FuzzReport) -> Text:
+    tampers, benign = report.total("tamper"), report.total("benign")
+    rate = benign.accepted / benign.made if benign.made else 0.0
+    line = (
+        f"{report.quotes:,} quotes from {report.corpus} ({report.sentences:,} sentences, seed "
+        f"{report.seed}): {tampers.accepted} of {tampers.made:,} tampered quotes accepted, "
+        f"{rate:.2%} of {benign.made:,} benign ones accepted with their literal span "
+        f"(at least {MIN_BENIGN:.1%} is asked); {report.seconds:.1f} s in the verifier."
+    )
+    return Text(one_line(line), style="bold red" if report.failed else "bold green")
