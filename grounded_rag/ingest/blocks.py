@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import re
 from bisect import bisect_left
@@ -24,10 +25,12 @@ class Block:
     Attributes:
         parts: Trimmed, disjoint, increasing spans as (start, end).
         is_table: Whether the parts are rows.
+        header: Cells of the table's header on one line, or "".
     """
 
     parts: tuple[tuple[int, int], ...]
     is_table: bool = False
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,14 @@ def _split_blocks(text: str, start: int, end: int) -> list[Block]:
         high = bisect_left(begins, units[last].end)
         parts = tuple((start + a, start + b) for a, b in sentences[low:high])
         is_table = units[first].kind in _TABLE and last > first
+        header = ""
         if is_table:
-            parts = _join_header(parts, units[first : last + 1])
+            joined = _join_header(parts, units[first : last + 1])
+            if joined != parts:
+                header = _cells(text[parts[0][0] : parts[0][1]])
+            parts = joined
         if parts:
-            blocks.append(Block(parts, is_table))
+            blocks.append(Block(parts, is_table, header))
     return blocks
 
 
@@ -105,3 +112,8 @@ def _join_header(
         if unit.kind is LineKind.DELIMITER and index + 1 < len(parts):
             return ((parts[0][0], parts[index + 1][1]), *parts[index + 2 :])
     return parts
+
+
+def _cells(row: str) -> str:
+    cells = html.unescape(row.strip("| \t")).split("|")
+    return " | ".join(" ".join(cell.split()) for cell in cells)

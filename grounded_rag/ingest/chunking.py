@@ -40,7 +40,9 @@ def chunk(
         capacity: Most tokens of a chunk's embedded view (title, headings and text).
 
     Returns:
-        Chunks in reading order. Their spans are disjoint, hold no white space at either end, and
+        Chunks in reading order, ids made of document id, embedded view and n-th occurrence of it.
+        A chunk that begins inside a table has the header's cells as its last heading. Spans are
+        disjoint, hold no white space at either end, and
         cover every character that is not white space; no embedded view exceeds `capacity`.
 
     Raises:

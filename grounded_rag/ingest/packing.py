@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grounded_rag.errors import ConfigError
 from grounded_rag.ingest.blocks import Block, Passage
@@ -30,13 +30,17 @@ _LEAST_ROOM = 16
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A span that is placed as a whole if it fits; `weight` is its estimated tokens."""
+    """A span that is placed as a whole if it fits; `weight` is its estimated tokens.
+
+    A row below the first of a table carries the table's header, or "".
+    """
 
     start: int
     end: int
     weight: float
     path: tuple[str, ...]
     is_heading: bool = False
+    table_header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,16 @@ class Packer:
         return self._pieces
 
     def _weighed(self, block: Block, passage: Passage) -> list[Part]:
-        return [Part(a, b, self._estimate(a, b), passage.path) for a, b in block.parts]
+        return [
+            Part(
+                a,
+                b,
+                self._estimate(a, b),
+                passage.path,
+                table_header=block.header if index else "",
+            )
+            for index, (a, b) in enumerate(block.parts)
+        ]
 
     def _estimate(self, start: int, end: int) -> float:
         return len(_UNITS.findall(self.text, start, end)) * self._per_unit
@@ -162,10 +175,14 @@ class Packer:
             halves = (trim(body, 0, middle), trim(body, middle, len(body)))
             kept = [half for half in halves if half is not None]
         return [
-            Part(part.start + a, part.start + b, self._estimate(part.start + a, part.start + b),
-                 part.path, part.is_heading)
+            replace(
+                part,
+                start=part.start + a,
+                end=part.start + b,
+                weight=self._estimate(part.start + a, part.start + b),
+            )
             for a, b in kept
-        ]  # fmt: skip
+        ]
 
     def _emit_all(self) -> None:
         while self._parts:
@@ -218,10 +235,16 @@ class Packer:
 
 
 def _piece_of(parts: Sequence[Part]) -> Piece:
-    """Return the piece of some parts; its path is what the paths of its body have in common."""
+    """Return the piece of some parts; its path is what the paths of its body have in common.
+
+    A piece that begins inside a table has the table's header as the last of its path: a slice of
+    the text cannot repeat it.
+    """
     paths = [part.path for part in parts if not part.is_heading] or [parts[-1].path]
     common = paths[0]
     for path in paths[1:]:
         while path[: len(common)] != common:
             common = common[:-1]
+    if parts[0].table_header:
+        common = (*common, parts[0].table_header)
     return Piece(parts[0].start, parts[-1].end, common)

@@ -18,6 +18,7 @@ _LEADERS = re.compile(r"\.{4,}\s?[0-9ivxIVX]{1,5}$")
 _NEW_PARAGRAPH = 1.25
 _AT_MARGIN = 6.0
 _SAME_SIZE = 0.1
+_SHORTEST_WRAPPED = 25
 _COLUMN_START = 60.0
 
 
@@ -86,13 +87,21 @@ def _levels(lines: Sequence[Line], fonts: Fonts) -> dict[int, int]:
         level = fonts.level(line)
         if level is None:
             continue
-        follower = lines[index + 1].text if index + 1 < len(lines) else ""
-        same_size = line.size < HEADING_SIZE * fonts.body
-        # A bold cell of a table is no heading: it stands inside, or its text goes on below.
-        if same_size and (abs(line.x0 - left) > _AT_MARGIN or follower[:1].islower()):
+        # A bold cell of a table is no heading: it stands inside, or its text goes on around it.
+        if line.size < HEADING_SIZE * fonts.body and (
+            abs(line.x0 - left) > _AT_MARGIN or _is_midst(lines, index, levels)
+        ):
             continue
         levels[id(line)] = level
     return levels
+
+
+def _is_midst(lines: Sequence[Line], index: int, levels: dict[int, int]) -> bool:
+    """Whether a bold line is the middle of a sentence: words in lower case around its ends."""
+    if lines[index].text[:1].islower():
+        return index == 0 or id(lines[index - 1]) not in levels
+    below = lines[index + 1] if index + 1 < len(lines) else None
+    return below is not None and below.text[:1].islower() and not below.bold
 
 
 def _left_edge(lines: Sequence[Line]) -> float:
@@ -110,7 +119,7 @@ def _is_near(line: Line, below: Line, pitch: float) -> bool:
 
 def _wraps(line: Line, below: Line, margins: dict[int, float]) -> bool:
     """Whether `line` ends only because the first word of `below` did not fit."""
-    if _ITEM.match(below.text) or _LEADERS.search(line.text):
+    if len(line.text) < _SHORTEST_WRAPPED or _ITEM.match(below.text) or _LEADERS.search(line.text):
         return False
     if abs(line.size - below.size) > _SAME_SIZE * line.size:
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 _HYPHEN = "\x02"
 _BOLD_WEIGHT = 600
+_BOLD_NAME = re.compile(rb"bold|black|heavy", re.IGNORECASE)
+_LONGEST_NAME = 128
 _GAP = 1.2
 _BULLET = re.compile(r"(?:[-*+•‣◦▪●○·–]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z][.)])$")
 _SHRUNK = 0.8
@@ -179,6 +182,9 @@ class _Boxes:
         self._box = pdfium.FS_RECTF()
         self._measure: Any = pdfium.FPDFText_GetLooseCharBox
         self._weight: Any = pdfium.FPDFText_GetFontWeight
+        self._font: Any = pdfium.FPDFText_GetFontInfo
+        self._name = ctypes.create_string_buffer(_LONGEST_NAME)
+        self._flags = ctypes.c_int()
         self._handle = textpage.raw
         self._turn = page.get_rotation()
 
@@ -196,9 +202,16 @@ class _Boxes:
             x1=max(first_box[2], last_box[2]),
             y0=first_box[1] if heights[0] >= heights[1] else last_box[1],
             y1=first_box[3] if heights[0] >= heights[1] else last_box[3],
-            bold=self._weight(self._handle, start) >= _BOLD_WEIGHT,
+            bold=self._is_bold(start),
             ends_line=ends_line,
         )
+
+    def _is_bold(self, index: int) -> bool:
+        if self._weight(self._handle, index) >= _BOLD_WEIGHT:
+            return True
+        # Fonts that are not embedded have no weight, only a name.
+        length = self._font(self._handle, index, self._name, _LONGEST_NAME, self._flags)
+        return length <= _LONGEST_NAME and bool(_BOLD_NAME.search(self._name.value))
 
     def _lift(self, letters: list[str], start: int) -> str:
         """Return the word with its raised digits as such: 10 and a small 5 are not 105."""

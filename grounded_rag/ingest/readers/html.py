@@ -212,8 +212,6 @@ class _Walk:
 
 def _is_hidden(node: LexborNode, tag: str) -> bool:
     attributes = node.attributes
-    if not attributes:
-        return False
     if "hidden" in attributes or (tag == "dialog" and "open" not in attributes):
         return True
     for declaration in (attributes.get("style") or "").lower().split(";"):

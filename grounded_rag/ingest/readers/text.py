@@ -10,7 +10,9 @@ from grounded_rag.ingest.limits import MAX_BYTES, check_size, require_text
 from grounded_rag.ingest.structure import Heading, build_sections, heading_spans
 from grounded_rag.protocols import ParsedDocument
 
-_UNDERLINED = re.compile(r"^(?=\S)([^\r\n]{1,120})(?:\r\n|\n|\r)(={3,}|-{3,})[ \t]*$", re.MULTILINE)
+_UNDERLINED = re.compile(
+    r"^(?=\S)([^\r\n]{1,120})(?:\r\n|\n|\r)(={3,}|-{3,})[ \t]*(?=[\r\n]|\Z)", re.MULTILINE
+)
 _TITLE_LENGTH = 100
 
 
