@@ -1,0 +1,205 @@
+"""Running labelled quotes through a verifier."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from grounded_rag.testing.tamper.draw import draw_cases
+from grounded_rag.testing.tamper.kinds import KINDS
+from grounded_rag.testing.tamper.material import Corpus, pools_of
+from grounded_rag.testing.tamper.report import Finding, FuzzReport, KindResult
+from grounded_rag.testing.tamper.values import FuzzCase, Kind
+from grounded_rag.types import (
+    Chunk,
+    Citation,
+    Claim,
+    ClaimVerdict,
+    Draft,
+    RetrievedChunk,
+    Span,
+    Verification,
+)
+
+PER_CLASS = 50
+_BATCH = 8
+_EXAMPLES = 5
+
+
+class Verifier(Protocol):
+    """What `grounded_rag.verify` looks like from here."""
+
+    def __call__(
+        self, draft: Draft, chunks: Sequence[RetrievedChunk], /, *, checks: tuple[()] | None = None
+    ) -> Verification:
+        """Verify a draft; `checks=()` leaves the support of claims out."""
+        ...
+
+
+class Verdict(NamedTuple):
+    """What became of one case.
+
+    Attributes:
+        found: "accepted", "refused", "wrong span" or "crashed".
+        located: Where the quote was located.
+        detail: Reason or error.
+        shown: Whether the claim passes all default checks too; None where not asked.
+    """
+
+    found: str
+    located: Span | None = None
+    detail: str = ""
+    shown: bool | None = None
+
+
+def run_fuzz(
+    corpus: Corpus,
+    *,
+    per_class: int = PER_CLASS,
+    seed: int = 0,
+    verify: Verifier | None = None,
+    kinds: Iterable[Kind] = KINDS,
+    support: bool = True,
+    progress: Callable[[KindResult], None] | None = None,
+) -> FuzzReport:
+    """Draw labelled quotes from a corpus and count what the verifier makes of them.
+
+    Args:
+        corpus: Where the quotes are drawn from.
+        per_class: Quotes a class, as far as the corpus has the material.
+        seed: Seed of the randomness.
+        verify: The verifier; by default `grounded_rag.verify`.
+        kinds: The classes.
+        support: Whether to count also the claims that pass all default checks, which takes a
+            second run. Acceptance itself is about locating the quote alone.
+        progress: Called after each class.
+    """
+    check = verify if verify is not None else _default_verifier()
+    pools = pools_of(corpus)
+    results: list[KindResult] = []
+    seconds = 0.0
+    for kind in kinds:
+        cases = draw_cases(kind, pools, count=per_class, seed=seed)
+        started = time.perf_counter()
+        verdicts = [v for batch in _batches(cases) for v in judge(batch, check, support=support)]
+        seconds += time.perf_counter() - started
+        results.append(_result(kind, cases, verdicts, support=support))
+        if progress is not None:
+            progress(results[-1])
+    return FuzzReport(
+        corpus=corpus.name,
+        seed=seed,
+        passages=len(corpus.passages),
+        sentences=len(pools.sentences),
+        results=tuple(results),
+        seconds=seconds,
+    )
+
+
+def _default_verifier() -> Verifier:
+    # Only the public function is used, and only here: nothing else of the verifier is known.
+    from grounded_rag import verify
+
+    return verify
+
+
+def judge(cases: Sequence[FuzzCase], verify: Verifier, *, support: bool) -> list[Verdict]:
+    """Return what a verifier makes of some cases that are checked as one draft.
+
+    A case counts as accepted when its one citation was located without a problem; a benign one
+    only when the span is the expected one and the returned quote is what the chunk reads there.
+    """
+    try:
+        located = verify(_draft(cases), _chunks(cases), checks=())
+        shown = verify(_draft(cases), _chunks(cases)) if support else None
+    except Exception as error:  # noqa: BLE001 - a verifier that raises is a finding
+        if len(cases) > 1:
+            return [verdict for case in cases for verdict in judge([case], verify, support=support)]
+        return [Verdict("crashed", detail=f"{type(error).__name__}: {error}")]
+    if len(located.claims) != len(cases):
+        return [Verdict("crashed", detail="not one verdict a claim") for _ in cases]
+    flags = [v.supported for v in shown.claims] if shown is not None else [None] * len(cases)
+    return [
+        _verdict(case, verdict, shown=flag)
+        for case, verdict, flag in zip(cases, located.claims, flags, strict=True)
+    ]
+
+
+def _verdict(case: FuzzCase, verdict: ClaimVerdict, *, shown: bool | None) -> Verdict:
+    check = verdict.citations[0]
+    place = check.located
+    detail = f"{check.problem or ''} {check.detail}".strip()
+    if place is None or check.problem is not None:
+        return Verdict("refused", place.chunk_span if place else None, detail, shown)
+    if case.label == "benign":
+        right = place.chunk_id == case.cited and place.chunk_span == case.expected
+        if not right or place.chunk_span.of(case.cited_text) != place.quote:
+            return Verdict("wrong span", place.chunk_span, detail, shown)
+    folds = ", ".join(place.folds)
+    return Verdict("accepted", place.chunk_span, f"folds: {folds}" if folds else "", shown)
+
+
+def _result(
+    kind: Kind, cases: Sequence[FuzzCase], verdicts: Sequence[Verdict], *, support: bool
+) -> KindResult:
+    found = [verdict.found for verdict in verdicts]
+    wrong = {"accepted", "crashed"} if kind.label == "tamper" else set(found) - {"accepted"}
+    findings = [
+        Finding(
+            kind=kind.name,
+            found=verdict.found,
+            chunk=case.cited_text,
+            quote=case.quote,
+            original=case.original,
+            expected=case.expected,
+            located=verdict.located,
+            detail=verdict.detail,
+        )
+        for case, verdict in zip(cases, verdicts, strict=True)
+        if verdict.found in wrong
+    ]
+    return KindResult(
+        kind=kind.name,
+        label=kind.label,
+        says=kind.says,
+        made=len(cases),
+        accepted=found.count("accepted"),
+        refused=found.count("refused"),
+        wrong_span=found.count("wrong span"),
+        crashed=found.count("crashed"),
+        shown=sum(bool(verdict.shown) for verdict in verdicts) if support else None,
+        findings=tuple(findings[:_EXAMPLES]),
+    )
+
+
+def _batches(cases: Sequence[FuzzCase]) -> Iterator[Sequence[FuzzCase]]:
+    for start in range(0, len(cases), _BATCH):
+        yield cases[start : start + _BATCH]
+
+
+def _draft(cases: Sequence[FuzzCase]) -> Draft:
+    return Draft(
+        claims=tuple(
+            Claim(text=case.quote, citations=(Citation(chunk_id=case.cited, quote=case.quote),))
+            for case in cases
+        )
+    )
+
+
+def _chunks(cases: Sequence[FuzzCase]) -> list[RetrievedChunk]:
+    chunks = [chunk for case in cases for chunk in case.chunks]
+    return [
+        RetrievedChunk(
+            chunk=Chunk(
+                id=chunk.id,
+                doc_id=chunk.id,
+                span=Span(start=0, end=len(chunk.text)),
+                text=chunk.text,
+                content_hash=hashlib.sha256(chunk.text.encode("utf-8")).hexdigest(),
+            ),
+            rank=rank,
+        )
+        for rank, chunk in enumerate(chunks, start=1)
+    ]
