@@ -14,6 +14,7 @@ from grounded_rag import Answer, AnswerStatus, Flag, Verification
 from grounded_rag.highlight import Highlight, highlight
 
 _OVERRIDES = "\u202a\u202b\u202d\u202e"
+_STYLES = {True: "black on bright_yellow", False: ""}
 _MARKS = {"supported": ("✓", "green"), "contradicted": ("✗", "red")}
 
 
@@ -60,19 +61,21 @@ def answer_view(answer: Answer, *, trace: bool = False) -> RenderableType:
 
 def _reference(item: Highlight) -> RenderableType:
     place = [item.chunk.title or item.chunk.chunk.doc_id]
-    if item.chunk.chunk.headings:
-        place.append(" › ".join(item.chunk.chunk.headings))
+    headings = [name for name in item.chunk.chunk.headings if name != item.chunk.title]
+    if headings:
+        place.append(" › ".join(headings))
     if item.reference.located.page is not None:
         place.append(f"page {item.reference.located.page}")
     if item.chunk.source:
         place.append(item.chunk.source)
     line = Text(f"[{item.reference.number}] ", style="cyan")
     line.append(one_line(" · ".join(place)), style="dim")
-    quote = Text("    ")
+    quote = Text()
     for segment in item.segments:
         text = safe(segment.text).replace("\n", " ")
-        quote.append(text, style="black on bright_yellow" if segment.quoted else "")
-    return Group(line, quote)
+        # The marks stay readable where there are no colours: in a pipe, in a log.
+        quote.append(f"“{text}”" if segment.quoted else text, style=_STYLES[segment.quoted])
+    return Group(line, Padding(quote, (0, 0, 0, 4)))
 
 
 def _once(flags: Sequence[Flag]) -> list[Flag]:
