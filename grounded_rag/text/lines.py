@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from itertools import pairwise
 
 _HEADING = re.compile(r"#{1,6}(?=\s|$)")
 _RULE = re.compile(r"(?:=[ \t=]*|-[ \t-]*|\*[ \t*]*|_[ \t_]*)$")
-_BULLET = re.compile(r"[-*+•‣◦▪●○·](?=\s)")
+_BULLETS = frozenset("-*+•‣◦▪●○·")
 _NUMBERED = re.compile(r"\(?([0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)](?=\s)")
 _FULL_ITEM = re.compile(
     r"[0-9]{1,3}、|[一二三四五六七八九十]{1,3}、|[①-⑳]|（[0-9一二三四五六七八九十]{1,3}）"
@@ -120,7 +119,7 @@ def _kind(content: str) -> LineKind:
             return LineKind.ROW
     if first in "=-*_" and _RULE.match(content):
         return LineKind.RULE
-    if _BULLET.match(content) or _NUMBERED.match(content) or _FULL_ITEM.match(content):
+    if _is_item(content, first):
         return LineKind.ITEM
     if ":" in content[:44]:
         label = _LABEL.match(content)
@@ -129,20 +128,27 @@ def _kind(content: str) -> LineKind:
     return LineKind.TEXT
 
 
+def _is_item(content: str, first: str) -> bool:
+    if first in _BULLETS:
+        return content[1:2].isspace()
+    if first > "\x7f":
+        return bool(_FULL_ITEM.match(content) or _NUMBERED.match(content))
+    head = content[:7]
+    return (")" in head or "." in head) and bool(_NUMBERED.match(content))
+
+
 def _mark_neighbours(lines: list[Line], contents: list[str]) -> None:
     """Settle what only the neighbouring line tells: rows without a leading pipe, labels."""
-    rows = {
-        index
-        for above, below in pairwise(range(len(lines)))
-        for index in (above, below)
-        if _form_table(contents[above], contents[below])
-    }
-    labels = {
-        index
-        for above, below in pairwise(range(len(lines)))
-        if lines[above].kind is lines[below].kind is LineKind.LABEL
-        for index in (above, below)
-    }
+    rows: set[int] = set()
+    labels: set[int] = set()
+    for below in range(1, len(lines)):
+        above = below - 1
+        if ("|" in contents[above] or "\t" in contents[above]) and _form_table(
+            contents[above], contents[below]
+        ):
+            rows.update((above, below))
+        if lines[above].kind is lines[below].kind is LineKind.LABEL:
+            labels.update((above, below))
     for index, line in enumerate(lines):
         if index in rows and line.kind in (LineKind.TEXT, LineKind.LABEL):
             lines[index] = Line(line.start, line.end, LineKind.ROW)
@@ -151,8 +157,6 @@ def _mark_neighbours(lines: list[Line], contents: list[str]) -> None:
 
 
 def _form_table(above: str, below: str) -> bool:
-    if "\t" not in above and "|" not in above:
-        return False
     separators = cell_separators(above)
     if is_delimiter_row(below) or is_delimiter_row(above):
         return True

@@ -83,6 +83,11 @@ class Passage:
 
     def in_heading(self, place: Place) -> bool:
         """Whether `place` lies wholly inside a heading."""
+        if not self.chunk.heading_spans:
+            # Most quotes stand in no line that begins like a heading; lines are not looked at.
+            start = self.text.rfind("\n", 0, place.start) + 1
+            if not self.text[start : start + 8].lstrip().startswith("#"):
+                return False
         return any(
             heading.start <= place.start and place.end <= heading.end for heading in self.headings
         )

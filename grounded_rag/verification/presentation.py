@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from grounded_rag.types import Fold
 from grounded_rag.verification import characters as chars
@@ -11,97 +12,133 @@ from grounded_rag.verification.offsets import Edit
 _BLANK = f"[{chars.SPACES}{chars.INVISIBLE}]"
 _ONES = "".join(key for key in chars.SINGLE if len(key) == 1)
 _NO_PLAIN_SPACE = chars.SPACES.removeprefix(" ")
-_ASCII_RUN = r"[\t-\r\x1c-\x1f][ \t-\r\x1c-\x1f]*"
-_ANY_RUN = (
-    rf"[{_NO_PLAIN_SPACE}{chars.INVISIBLE}]{_BLANK}*"
-    rf"|[\uff66-\uff9d][\uff9e\uff9f]|[{chars.JOINERS}]|[{re.escape(_ONES)}]"
-)
+# One set of characters and nothing else, which the regular expression engine skips to quickly.
 # A doubled space is looked for only where there is one: looking costs a stop at every space.
+_ASCII = r"\t-\r\x1c-\x1f"
+_ANY = f"{_NO_PLAIN_SPACE}{chars.INVISIBLE}{chars.JOINERS}{re.escape(_ONES)}"
 _SPECIAL = {
-    (True, False): re.compile(_ASCII_RUN),
-    (True, True): re.compile(rf"(?<= )[ ][ \t-\r\x1c-\x1f]*|{_ASCII_RUN}"),
-    (False, False): re.compile(_ANY_RUN),
-    (False, True): re.compile(rf"(?<= )[ ]{_BLANK}*|{_ANY_RUN}"),
+    (True, False): re.compile(f"[{_ASCII}]"),
+    (True, True): re.compile(f"[{_ASCII}]|(?<= )[ ]"),
+    (False, False): re.compile(f"[{_ANY}]"),
+    (False, True): re.compile(f"[{_ANY}]|(?<= )[ ]"),
 }
+_RUN = re.compile(f"{_BLANK}+")
 _SPACE = re.compile(f"[{chars.SPACES}]")
 _LINE_BREAK = re.compile(f"[{chars.LINE_BREAKS}]")
-_DOUBLE_HYPHEN = re.compile(r"(?<![-\w|:])---?(?![-\w|:])|(?<=[^\W\d_])---?(?=[^\W\d_])")
-_HYPHENATED = re.compile(r"[^\W\d_]{1,40}(?:[-‐‑][^\W\d_]{1,40})+")
+_DOUBLE_HYPHEN = re.compile(r"---?(?!-)")
 _LETTERS_BEFORE = re.compile(r"[^\W\d_]+\Z")
 _LETTERS = re.compile(r"[^\W\d_]{1,40}")
 _LOOK_BACK = 40
-_PLAIN_BREAKS = frozenset({"\n", "\r\n", "\xa0"})
-_HYPHEN_OR_SPACE = "-‐‑ "
-_SPACELESS = "\u0e00"
+_SINGLE = dict(chars.SINGLE)
+_AROUND_WORDS = "\"'.,;:!?()[]“”‘’"
+_HALF_KANA = frozenset(map(chr, range(0xFF66, 0xFF9E)))
 
 
-class Presentation:
-    """Edits of presentation, and whether a line-end hyphen was among them."""
+class Presentation(NamedTuple):
+    """Edits of presentation in order, and whether a line-end hyphen was among them."""
 
-    __slots__ = ("edits", "line_end_hyphens")
-
-    def __init__(self) -> None:
-        self.edits: list[Edit] = []
-        self.line_end_hyphens = False
+    edits: list[Edit]
+    line_end_hyphens: bool
 
 
 def presentation_edits(text: str, keep: frozenset[str] | None) -> Presentation:
-    """Return the edits for `text`, not sorted.
+    """Return the edits for `text`.
 
     Args:
         text: Text in canonical composition.
         keep: Words of a quote that decide about line-end hyphens; None lets the text decide.
     """
-    found = Presentation()
-    edits = found.edits
-    hyphenated: frozenset[str] | None = keep
+    edits: list[Edit] = []
+    hyphens: _LineEnds | None = None
+    done = 0
     for match in _SPECIAL[text.isascii(), "  " in text].finditer(text):
-        run, start, end = match[0], match.start(), match.end()
-        single = chars.SINGLE.get(run)
-        if single is not None:
-            if run not in chars.BARS or not _reads_as_sign(text, start, end):
-                edits.append((start, end, *single))
+        start = match.start()
+        if start < done:
             continue
-        if run in _PLAIN_BREAKS:
-            before, after = text[start - 1 : start], text[end : end + 1]
-            # The common case: a hard-wrapped line between words of a script with spaces.
-            if before not in _HYPHEN_OR_SPACE and before < _SPACELESS and after < _SPACELESS:
-                edits.append((start, end, " ", Fold.WHITESPACE))
+        character = match[0]
+        if character == "\n":
+            before, after = text[start - 1 : start], text[start + 1 : start + 2]
+            # The common case by far: a hard-wrapped line between plain characters.
+            if "!" <= after <= "~" and "!" <= before <= "~" and before != "-":
+                edits.append((start, start + 1, " ", Fold.WHITESPACE))
                 continue
-        if run in chars.JOINERS:
-            if chars.joins_nothing(text[start - 1 : start]) and chars.joins_nothing(
-                text[end : end + 1]
-            ):
-                edits.append((start, end, "", Fold.INVISIBLE))
-            continue
-        if start and text[start - 1] == " ":
-            start -= 1
-            run = " " + run
-        breaks = _LINE_BREAK.search(run) is not None
-        if breaks and start > 0 and end < len(text):
-            if text[start - 1] in chars.HYPHENS or run[0] == "\xad":
-                if hyphenated is None:
-                    hyphenated = frozenset(_HYPHENATED.findall(text))
-                joined = _join_line_end(text, start, end, hyphenated, decided=keep is not None)
-                if joined is not None:
-                    found.line_end_hyphens = True
-                    edits.append(joined)
-                    continue
-            if chars.is_unspaced(text[start - 1]) or chars.is_unspaced(text[end]):
-                edits.append((start, end, "", Fold.WHITESPACE))
-                continue
-        if _SPACE.search(run):
-            if run != " ":
-                edits.append((start, end, " ", _kind_of_run(run)))
+        if character in _SINGLE:
+            edit = _single_edit(text, start, character)
+        elif character in chars.JOINERS:
+            edit = _joiner_edit(text, start)
         else:
-            edits.append((start, end, "", Fold.INVISIBLE))
+            blanks = _RUN.match(text, start)
+            end = blanks.end() if blanks is not None else start + 1
+            if text[start - 1 : start] == " ":
+                start -= 1
+            edit = None
+            if _wraps_hyphenated_word(text, start, end):
+                hyphens = hyphens or _LineEnds(text, keep)
+                edit = hyphens.join(start, end)
+                if edit is not None and edits and edits[-1][1] > edit[0]:
+                    # The hyphen itself was already read as a plain one.
+                    edits.pop()
+            edit = edit or _blank_edit(text, start, end)
+        if edit is not None:
+            edits.append(edit)
+            done = edit[1]
     if "--" in text:
-        edits += [
-            (match.start(), match.end(), "-", Fold.TYPOGRAPHY)
-            for match in _DOUBLE_HYPHEN.finditer(text)
-        ]
+        edits += _double_hyphens(text)
         edits.sort()
-    return found
+    return Presentation(edits, hyphens is not None and hyphens.joined)
+
+
+def _single_edit(text: str, start: int, character: str) -> Edit | None:
+    if character in _HALF_KANA:
+        voiced = _SINGLE.get(text[start : start + 2])
+        if voiced is not None:
+            return start, start + 2, voiced.text, voiced.fold
+    if character in chars.BARS and _reads_as_sign(text, start, start + 1):
+        return None
+    single = _SINGLE[character]
+    return start, start + 1, single.text, single.fold
+
+
+def _joiner_edit(text: str, start: int) -> Edit | None:
+    before, after = text[start - 1 : start], text[start + 1 : start + 2]
+    if chars.joins_nothing(before) and chars.joins_nothing(after):
+        return start, start + 1, "", Fold.INVISIBLE
+    return None
+
+
+def _blank_edit(text: str, start: int, end: int) -> Edit | None:
+    """Read white space as one space, invisible characters as nothing."""
+    run = text[start:end]
+    if not _SPACE.search(run):
+        return start, end, "", Fold.INVISIBLE
+    before, after = text[start - 1 : start], text[end : end + 1]
+    wrapped = before and after and (chars.is_unspaced(before) or chars.is_unspaced(after))
+    if wrapped and _LINE_BREAK.search(run):
+        # Scripts without spaces are wrapped anywhere; the line end is no space.
+        return start, end, "", Fold.WHITESPACE
+    if run == " ":
+        return None
+    return start, end, " ", _kind_of_run(run)
+
+
+def _wraps_hyphenated_word(text: str, start: int, end: int) -> bool:
+    """Whether the white space from `start` to `end` is a line end right behind a hyphen."""
+    if start == 0 or end == len(text):
+        return False
+    hyphen = text[start - 1] in chars.HYPHENS or text[start] == "\xad"
+    return hyphen and _LINE_BREAK.search(text, start, end) is not None
+
+
+def _double_hyphens(text: str) -> list[Edit]:
+    """Read two or three hyphens as the dash they stand for, between words or standing free."""
+    edits: list[Edit] = []
+    for match in _DOUBLE_HYPHEN.finditer(text):
+        before = text[match.start() - 1 : match.start()]
+        after = text[match.end() : match.end() + 1]
+        free = (not before or before.isspace()) and (not after or after.isspace())
+        if free or (before.isalpha() and after.isalpha()):
+            edits.append((match.start(), match.end(), "-", Fold.TYPOGRAPHY))
+    return edits
 
 
 def _kind_of_run(run: str) -> Fold:
@@ -113,35 +150,57 @@ def _reads_as_sign(text: str, start: int, end: int) -> bool:
     return text[end : end + 1].isdigit() and not text[start - 1 : start].isalnum()
 
 
-def _join_line_end(
-    text: str, start: int, end: int, hyphenated: frozenset[str], *, decided: bool
-) -> Edit | None:
-    """Return how a word goes on behind a line-end hyphen; None where it is no such hyphen.
+class _LineEnds:
+    """Decides how words go on behind a line-end hyphen.
 
-    Args:
-        text: The text.
-        start: Where the white space at the line end begins.
-        end: Where the next line's first character stands.
-        hyphenated: Words written with a hyphen, of the quote or of the text itself.
-        decided: Whether those are words of a quote, so that "pre- and" counts too.
+    Attributes:
+        joined: Whether any was decided.
     """
-    after = text[end]
-    if text[start] == "\xad":
-        joins = text[start - 1].isalpha() and after.isalpha()
-        return (start, end, "", Fold.HYPHEN) if joins else None
-    before = text[start - 2 : start - 1]
-    if not before.isalnum() or not after.isalnum():
-        return None
-    kept = (start, end, "", Fold.HYPHEN)
-    if not (before.isalpha() and after.islower()):
-        return kept
-    left = _LETTERS_BEFORE.search(text[max(0, start - 1 - _LOOK_BACK) : start - 1])
-    right = _LETTERS.match(text, end)
-    if left is None or right is None:
-        return kept
-    if decided and f"{left[0]}-" in hyphenated and right[0] in hyphenated:
-        return None
-    joined = left[0] + right[0]
-    if f"{left[0]}-{right[0]}" in hyphenated or joined.lower() in chars.LINE_END_HOMOGRAPHS:
-        return kept
-    return (start - 1, end, "", Fold.HYPHEN)
+
+    def __init__(self, text: str, keep: frozenset[str] | None) -> None:
+        self._text = text
+        self._by_quote = keep is not None
+        self._hyphenated = keep
+        self.joined = False
+
+    def join(self, start: int, end: int) -> Edit | None:
+        """Return how the word goes on; None where there is no such word.
+
+        Args:
+            start: Where the white space at the line end begins, or its soft hyphen.
+            end: Where the next line's first character stands.
+        """
+        edit = self._decide(start, end)
+        self.joined = self.joined or edit is not None
+        return edit
+
+    def _decide(self, start: int, end: int) -> Edit | None:
+        text, after = self._text, self._text[end]
+        if text[start] == "\xad":
+            joins = text[start - 1].isalpha() and after.isalpha()
+            return (start, end, "", Fold.HYPHEN) if joins else None
+        before = text[start - 2 : start - 1]
+        if not before.isalnum() or not after.isalnum():
+            return None
+        kept = (start, end, "", Fold.HYPHEN)
+        # "10-15", "COVID-19" and "Anglo-Saxon" keep their hyphen; only "approxi-mately" may not.
+        if not (before.isalpha() and after.islower()):
+            return kept
+        left = _LETTERS_BEFORE.search(text[max(0, start - 1 - _LOOK_BACK) : start - 1])
+        right = _LETTERS.match(text, end)
+        if left is None or right is None:
+            return kept
+        words = self._words()
+        if self._by_quote and f"{left[0]}-" in words and right[0] in words:
+            return None
+        joined = left[0] + right[0]
+        if f"{left[0]}-{right[0]}" in words or joined.lower() in chars.LINE_END_HOMOGRAPHS:
+            return kept
+        return start - 1, end, "", Fold.HYPHEN
+
+    def _words(self) -> frozenset[str]:
+        """Return the quote's words, or the text's own hyphenated ones."""
+        if self._hyphenated is None:
+            words = self._text.split()
+            self._hyphenated = frozenset(w.strip(_AROUND_WORDS) for w in words if "-" in w)
+        return self._hyphenated
