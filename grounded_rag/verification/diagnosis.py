@@ -16,6 +16,7 @@ from grounded_rag.verification.passages import Passage, Passages
 
 _ELLIPSIS = re.compile(r"\[\.\.\.\]|\(\.\.\.\)|\.\.\.+")
 _WORDS = re.compile(r"[^\W_]{3,}")
+_ANCHOR_WORDS = 3
 _NEAREST_LENGTH = 600
 _ANCHOR = 12
 _LOST_AT_MOST = 4
@@ -58,11 +59,7 @@ def diagnose(
     damaged = _over_damage(quote, passage)
     if damaged is not None:
         return damaged
-    elsewhere = sorted(
-        other.id
-        for other in passages
-        if other is not passage and isinstance(locate(other.source, quote), Match)
-    )
+    elsewhere = _elsewhere(quote, passage, passages)
     if elsewhere:
         named = ", ".join(elsewhere)
         return Diagnosis(
@@ -96,6 +93,22 @@ def diagnose(
             _closest(quote, passage),
         )
     return _by_fragments(quote, passage)
+
+
+def _elsewhere(quote: Quote, passage: Passage, passages: Passages) -> list[str]:
+    """Return the other chunks that hold the quote.
+
+    Only chunks that hold its longest words as they are get folded: this explains a refusal, and
+    a chunk missed for a hyphenated word changes nothing else.
+    """
+    words = sorted(_WORDS.findall(quote.text[:2000]), key=len, reverse=True)[:_ANCHOR_WORDS]
+    return sorted(
+        other.id
+        for other in passages
+        if other is not passage
+        and all(word in other.text for word in words)
+        and isinstance(locate(other.source, quote), Match)
+    )
 
 
 def _holds(text: FoldedText, quote: Quote) -> bool:

@@ -12,6 +12,7 @@ from grounded_rag.verification.characters import DAMAGED
 from grounded_rag.verification.folding import FoldedText, Place, fold
 from grounded_rag.verification.locate import Source
 
+_HEADING_LINE = re.compile(r"[ \t]*#{1,6}[ \t][^\n]*")
 _DAMAGE = re.compile(f"[{DAMAGED}]")
 
 
@@ -84,10 +85,10 @@ class Passage:
     def in_heading(self, place: Place) -> bool:
         """Whether `place` lies wholly inside a heading."""
         if not self.chunk.heading_spans:
-            # Most quotes stand in no line that begins like a heading; lines are not looked at.
+            # Only the quote's own line is looked at: most lines do not begin like a heading.
             start = self.text.rfind("\n", 0, place.start) + 1
-            if not self.text[start : start + 8].lstrip().startswith("#"):
-                return False
+            line = _HEADING_LINE.match(self.text, start)
+            return line is not None and place.end <= line.end()
         return any(
             heading.start <= place.start and place.end <= heading.end for heading in self.headings
         )
@@ -100,10 +101,14 @@ class Passages:
 
     def __init__(self, chunks: Iterable[RetrievedChunk]) -> None:
         self._by_id: dict[str, list[Passage]] = {}
-        for retrieved in sorted(chunks, key=_stable):
+        for retrieved in chunks:
             same_id = self._by_id.setdefault(retrieved.chunk.id, [])
-            if all(known.text != retrieved.chunk.text for known in same_id):
+            text = retrieved.chunk.text
+            copy = next((known for known in same_id if known.text == text), None)
+            if copy is None:
                 same_id.append(Passage(retrieved))
+            elif _stable(retrieved) < _stable(copy.retrieved):
+                copy.retrieved = retrieved
 
     def __iter__(self) -> Iterator[Passage]:
         for passages in self._by_id.values():
@@ -122,7 +127,7 @@ class Passages:
         return tuple(self._by_id.get(chunk_id, ()))
 
 
-def _stable(retrieved: RetrievedChunk) -> tuple[str, str, int, str]:
+def _stable(retrieved: RetrievedChunk) -> tuple[str, int, str]:
     """Order chunks by what they are, so that of two copies always the same one counts."""
     chunk = retrieved.chunk
-    return chunk.id, chunk.doc_id, chunk.span.start, repr(retrieved.validity)
+    return chunk.doc_id, chunk.span.start, repr(retrieved.validity)
