@@ -134,6 +134,7 @@ class GenerationRequest(Frozen):
         refusal: The refusal string in force.
         reask: What to mend, for a second attempt.
         max_output_tokens: Limit of the answer, or None for the generator's own.
+        as_of: Moment for which the answer should hold, or None where it does not matter.
     """
 
     question: str
@@ -141,6 +142,7 @@ class GenerationRequest(Frozen):
     refusal: str
     reask: Reask | None = None
     max_output_tokens: int | None = None
+    as_of: Instant | None = None
 
 
 class Generation(Frozen):

@@ -32,6 +32,8 @@ class Candidate:
         context: Table header or list introduction: read with it, and part of the chunk's text.
         context_span: Where that stands, or None.
         headings: Title and headings above it: navigation, never evidence.
+        reading: The text as it is compared with a question: a row with the names of its columns,
+            an item with the sentence that opens its list.
         previous: Position in the list of candidates of the one before it in its chunk, or None.
     """
 
@@ -42,6 +44,7 @@ class Candidate:
     context: str
     context_span: Span | None
     headings: str
+    reading: str
     previous: int | None
 
 
@@ -95,6 +98,7 @@ def _of_chunk(number: int, retrieved: RetrievedChunk, found: list[Candidate]) ->
                     context=context.of(text) if context else "",
                     context_span=context,
                     headings=f"{above} · {heading}" if heading and heading not in above else above,
+                    reading=_reading(kind, piece.of(text), context.of(text) if context else ""),
                     previous=previous,
                 )
             )
@@ -102,6 +106,31 @@ def _of_chunk(number: int, retrieved: RetrievedChunk, found: list[Candidate]) ->
         if not item and not row:
             last = pieces[-1] if pieces else span
             intro = last if last.of(text).endswith(":") else None
+
+
+def row_reading(row: str, header: str) -> str:
+    """Return a table row as "header: cell" pairs, or its cells where no header fits."""
+    cells = _cells(row)
+    names = _cells(header)
+    if len(names) != len(cells):
+        return ", ".join(cell for cell in cells if cell)
+    pairs = zip(names, cells, strict=True)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+
+
+def _reading(kind: CandidateKind, text: str, context: str) -> str:
+    if kind is CandidateKind.ROW:
+        return row_reading(text, context)
+    return f"{context} {text}" if context else text
+
+
+def _cells(row: str) -> list[str]:
+    line = row.strip()
+    if not line:
+        return []
+    if "|" in line:
+        return [cell.strip() for cell in line.strip("|").split("|")]
+    return [cell.strip() for cell in line.split("\t")]
 
 
 def _sentences(text: str, span: Span) -> tuple[Span, ...]:

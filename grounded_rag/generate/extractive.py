@@ -2,40 +2,182 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import anyio.to_thread
 
-from grounded_rag.generate.candidates import find_candidates
+from grounded_rag.generate.candidates import Candidate, find_candidates
+from grounded_rag.generate.parts import question_parts
+from grounded_rag.generate.question import Question, analyse
+from grounded_rag.generate.scoring import WITH_EMBEDDING, WITHOUT_EMBEDDING
+from grounded_rag.generate.selection import select
+from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
+from grounded_rag.generate.wording import claim_of
 from grounded_rag.protocols import Generation, GenerationRequest
-from grounded_rag.text.words import content_words
-from grounded_rag.types import Citation, Claim, Draft
+from grounded_rag.types import Claim, Draft
+from grounded_rag.validity import current
+
+DEFAULT_THRESHOLD = -0.2
+"""Log-odds from which a sentence counts as an answer; the benchmark shows what it costs."""
+
+_BORROWED = 0.6
+_POINTING = frozenset("it its they them their this that these those one there he she".split())
+_FEW_TERMS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What can be said to one part of a question.
+
+    Attributes:
+        text: The part, a literal span of the question.
+        confidence: Log-odds that the first claim answers it.
+        claims: The best claims, whatever the confidence.
+    """
+
+    text: str
+    confidence: float
+    claims: tuple[Claim, ...]
 
 
 class ExtractiveGenerator:
-    """Answers with sentences of the passages, or declines."""
+    """Answers with sentences of the passages, word for word, or declines.
+
+    It makes no model call: sentences are scored by the question's words, by the asked-for kind
+    of answer and, where an embedding is at hand, by similarity. Its drafts are verified like any
+    other. The same request always gives the same draft.
+    """
 
     name = "extractive"
 
-    def __init__(self, *, embedding: object | None = None, threshold: float = 0.5) -> None:
-        self._embedding = embedding
+    def __init__(
+        self,
+        *,
+        embedding: SentenceEmbedding | None = None,
+        threshold: float = DEFAULT_THRESHOLD,
+    ) -> None:
+        """Choose what to score with.
+
+        Args:
+            embedding: Any LlamaIndex embedding; without one, words alone decide, which tells
+                answers from near misses less well.
+            threshold: Log-odds below which it declines: higher refuses more, -inf never.
+        """
+        self._similarity = Similarity(embedding) if embedding is not None else None
+        self._weights = WITHOUT_EMBEDDING if embedding is None else WITH_EMBEDDING
         self._threshold = threshold
 
     async def generate(self, request: GenerationRequest) -> Generation:
-        """Return a draft of at most one claim a part of the question."""
-        draft = await anyio.to_thread.run_sync(partial(self._draft, request))
+        """Return a draft; it has no claims where no sentence answers.
+
+        Args:
+            request: Question, chunks, and for a second attempt what not to say again.
+        """
+        # Scoring is work for the processor: the event loop stays free.
+        draft = await anyio.to_thread.run_sync(partial(self.draft, request))
         return Generation(draft=draft, model=self.name)
 
-    def _draft(self, request: GenerationRequest) -> Draft:
-        wanted = {word.stem for word in content_words(request.question)}
-        best = None
-        best_score = 0.0
-        for candidate in find_candidates(request.chunks):
-            have = {w.stem for w in content_words(candidate.text)}
-            score = len(wanted & have) / max(1, len(wanted)) - 0.01 * candidate.chunk
-            if score > best_score:
-                best, best_score = candidate, score
-        if best is None or best_score < self._threshold:
-            return Draft()
-        citation = Citation(chunk_id=request.chunks[best.chunk].chunk.id, quote=best.text)
-        return Draft(claims=(Claim(text=best.text, citations=(citation,)),))
+    def draft(self, request: GenerationRequest) -> Draft:
+        """Do what `generate` does, blocking."""
+        parts = self.assess(request)
+        claims: dict[str, Claim] = {}
+        for part in parts:
+            if part.confidence >= self._threshold:
+                claims.update((claim.text, claim) for claim in part.claims)
+        unanswered = tuple(part.text for part in parts if part.confidence < self._threshold)
+        return Draft(claims=tuple(claims.values()), unanswered=unanswered if claims else ())
+
+    def assess(self, request: GenerationRequest) -> tuple[Assessment, ...]:
+        """Return the best that can be said to each part of the question, and how sure that is.
+
+        Args:
+            request: The request.
+
+        Returns:
+            One assessment a part. Where no part of several is answered, one of the whole.
+        """
+        candidates = find_candidates(request.chunks)
+        parts = [span.of(request.question) for span in question_parts(request.question)]
+        found = [
+            self._assess(part, question, candidates, request)
+            for part, question in zip(parts, _analyse_parts(parts), strict=True)
+        ]
+        if len(found) > 1 and all(one.confidence < self._threshold for one in found):
+            whole = analyse(request.question)
+            return (self._assess(request.question, whole, candidates, request),)
+        return tuple(found)
+
+    def _assess(
+        self,
+        part: str,
+        question: Question,
+        candidates: Sequence[Candidate],
+        request: GenerationRequest,
+    ) -> Assessment:
+        similarity = self._similarity
+
+        def cosines(indices: Sequence[int]) -> Sequence[float]:
+            if similarity is None:
+                return [0.0] * len(indices)
+            return similarity.cosines(question.text, [candidates[i].reading for i in indices])
+
+        selection = select(
+            question,
+            candidates,
+            cosines=cosines,
+            weights=self._weights,
+            excluded=_said_before(candidates, request),
+            outdated=_outdated(request),
+        )
+        return Assessment(
+            text=part,
+            confidence=selection.confidence,
+            claims=tuple(claim_of(i, candidates, request.chunks) for i in selection.indices),
+        )
+
+
+def _analyse_parts(parts: Sequence[str]) -> list[Question]:
+    """Analyse the parts; one that points back ("when is it paid?") borrows terms of the first."""
+    questions = [analyse(part) for part in parts]
+    first = questions[0]
+    for number, question in enumerate(questions[1:], start=1):
+        few = len(question.terms) < _FEW_TERMS
+        if not few and question.stems.isdisjoint(_POINTING):
+            continue
+        borrowed = tuple(
+            replace(term, weight=term.weight * _BORROWED, borrowed=True)
+            for term in first.terms
+            if term.word.stem not in question.stems
+        )
+        words = " ".join(term.word.text for term in borrowed)
+        questions[number] = replace(
+            question, text=f"{question.text} ({words})", terms=(*question.terms, *borrowed)
+        )
+    return questions
+
+
+def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) -> frozenset[int]:
+    """Return the candidates that were already kept or rejected in an earlier attempt."""
+    if request.reask is None:
+        return frozenset()
+    claims = [item.claim for item in request.reask.failed] + list(request.reask.kept)
+    quotes = [citation.quote for claim in claims for citation in claim.citations]
+    return frozenset(
+        index
+        for index, candidate in enumerate(candidates)
+        if any(candidate.text in quote or quote in candidate.text for quote in quotes if quote)
+    )
+
+
+def _outdated(request: GenerationRequest) -> frozenset[int]:
+    return frozenset(
+        number
+        for number, retrieved in enumerate(request.chunks)
+        if (
+            retrieved.validity.superseded_by is not None
+            if request.as_of is None
+            else not current(retrieved.validity, as_of=request.as_of)
+        )
+    )

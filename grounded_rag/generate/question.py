@@ -1,0 +1,249 @@
+"""What a question asks for: its terms with their weight, and the kind of answer it wants."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from itertools import pairwise
+
+from grounded_rag.resources import data_file
+from grounded_rag.text.words import Word, content_words, tokenize
+
+
+class Wanted(Enum):
+    """Kind of answer that a question asks for, as far as its words tell."""
+
+    NUMBER = "number"
+    MONEY = "money"
+    PERCENT = "percent"
+    DATE = "date"
+    TIME = "time"
+    DURATION = "duration"
+    PERSON = "person"
+    PLACE = "place"
+    REASON = "reason"
+    YES_NO = "yes or no"
+    ANYTHING = "anything"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One content word of a question.
+
+    Attributes:
+        word: The word.
+        weight: How much it tells, 0 to 1: rare words and names more.
+        name: Whether it looks like a name: capitalised inside the sentence, or a code.
+        number: Whether it is a number.
+        head: Whether it only names the class of the answer ("which *country*"): an answer
+            seldom repeats it.
+        degree: Whether it is a superlative or ordinal ("first", "largest"), which must hold.
+        borrowed: Whether it comes from another part of the same question.
+    """
+
+    word: Word
+    weight: float
+    name: bool = False
+    number: bool = False
+    head: bool = False
+    degree: bool = False
+    borrowed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, taken apart.
+
+    Attributes:
+        text: The question as it stands.
+        terms: Its content words, question words left out.
+        stems: Stems of all its words.
+        wanted: Kind of answer asked for.
+        negated: Whether it asks for what is not the case.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    stems: frozenset[str]
+    wanted: Wanted
+    negated: bool
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights of the terms."""
+        return sum(term.weight for term in self.terms)
+
+
+_ASKING = frozenset(
+    """
+    what who whom whose which when where why how many much long often far old can could should
+    may might name kind type sort tell explain describe please say mean happen get
+    was wer wen wem wann wo warum wie viel viele welche welcher welches kann gibt muss
+    qui que quoi quel quelle quand comment combien pourquoi est-ce
+    qué quién cuándo dónde cómo cuánto cuál
+    """.split()
+)
+_DEGREES = frozenset(
+    """
+    first last only largest most least best worst highest lowest biggest smallest earliest latest
+    main oldest newest longest shortest maximum minimum top original second third final sole
+    """.split()
+)
+_CLASS_WORDS = frozenset("type kind sort form name number amount example part".split())
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|cannot|neither|nor|without|nicht|kein\w*|ne|pas|nunca)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+
+_START = r"(?:^|[,;:(]\s*|\b(?:and|or|but|in|on|at|by|from|to|for|since|until|of|with|about)\s+)"
+_RULES = tuple(
+    (wanted, re.compile(pattern, re.IGNORECASE))
+    for wanted, pattern in (
+        (
+            Wanted.TIME,
+            r"\bwhat time\b|\bopening (?:hours|times)\b|\bhow late\b|\bum wie viel uhr\b",
+        ),
+        (
+            Wanted.DURATION,
+            (
+                r"\bhow (?:long|soon|old|quickly|fast)\b|\bhow many (?:\w+ )?(?:days?|weeks?"
+                r"|months?|years?|hours?|minutes?)\b|\bwie lange\b|\bwie alt\b|\bcombien de temps\b"
+            ),
+        ),
+        (
+            Wanted.PERCENT,
+            (
+                r"\bwhat (?:\w+ )?percent(?:age)?\b|\bhow many percent\b|\binterest rate\b"
+                r"|\bwhat (?:\w+ ){0,3}rate\b|\bwie hoch (?:ist|sind) (?:der|die) \w*zins"
+            ),
+        ),
+        (
+            Wanted.MONEY,
+            (
+                r"\bhow much (?:does|do|is|are|will|would|it|money|can|could|may|did|was|were)\b"
+                r"|\bwhat (?:\w+ ){0,3}(?:fees?|price|costs?|charges?)\b|\bwhat does .* cost\b"
+                r"|\bwas kostet\b|\bcombien co[uû]te\b|\bcuánto cuesta\b"
+            ),
+        ),
+        (
+            Wanted.NUMBER,
+            (
+                r"\bhow (?:many|much|far|tall|big|large|high|often|deep|wide|heavy)\b"
+                r"|\bnumber of\b|\bwhat (?:\w+ ){0,2}(?:number|amount|age|size|population|limit)\b"
+                r"|\bwie (?:viele?|oft|hoch|weit|groß)\b|\bcombien\b|\bcuánt[oa]s?\b"
+            ),
+        ),
+        (
+            Wanted.DATE,
+            (
+                rf"{_START}when\b|\b(?:what|which) (?:\w+ )?(?:year|date|day|month|century)\b"
+                r"|\b(?:what|which) decade\b|^\s*since when|\bwann\b|^\s*quand\b|\bcuándo\b"
+            ),
+        ),
+        (Wanted.PERSON, r"\b(?:who|whom|whose)\b|\bwe[rnm]\b|^\s*qui\b|\bquién\b"),
+        (
+            Wanted.PLACE,
+            (
+                r"\bwhere\b|\b(?:what|which) (?:\w+ )?(?:country|city|state|place|town|region"
+                r"|county|continent|area|location|street|river|province|island)\b"
+                r"|^\s*wo\b|\bdónde\b|^\s*où\b"
+            ),
+        ),
+        (Wanted.REASON, r"\bwhy\b|\bwhat (?:is|was) the reason\b|\bwarum\b|\bpourquoi\b"),
+        (
+            Wanted.YES_NO,
+            (
+                r"^\s*(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must"
+                r"|am|ist|sind|kann|darf|muss|gibt|hat|est-ce)\b"
+            ),
+        ),
+    )
+)
+_HEAD = re.compile(r"\b(?:what|which|welche[rsnm]?|quel(?:le)?s?)\s+", re.IGNORECASE)
+
+
+def analyse(question: str, *, language: str | None = None) -> Question:
+    """Take a question apart.
+
+    Args:
+        question: The question.
+        language: Passed on to the stemmer.
+    """
+    tokens = tokenize(question, language=language)
+    first = tokens[0].start if tokens else -1
+    heads = _heads(question, tokens)
+    words = [
+        word for word in content_words(question, language=language) if word.lower not in _ASKING
+    ]
+    # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
+    lower = sum(1 for word in words if word.text[:1].islower())
+    cased = lower * 2 >= len(words) or lower > 1
+    terms = tuple(
+        Term(
+            word=word,
+            weight=word_weight(word.lower) * (0.35 if word.start in heads else 1.0),
+            name=word.kind == "code" or (cased and word.text[:1].isupper() and word.start != first),
+            number=word.kind == "number",
+            head=word.start in heads,
+            degree=word.lower in _DEGREES,
+        )
+        for word in words
+    )
+    return Question(
+        text=question,
+        terms=terms,
+        stems=frozenset(word.stem for word in tokens),
+        wanted=_wanted(question),
+        negated=bool(_NEGATION.search(question)),
+    )
+
+
+def is_negated(text: str) -> bool:
+    """Whether `text` holds a negation."""
+    return bool(_NEGATION.search(text))
+
+
+def word_weight(lower: str) -> float:
+    """Return how much a word tells, 0.15 to 1, by its place in a frequency-ordered vocabulary."""
+    rank = _vocabulary().get(lower)
+    if rank is None:
+        return 1.0
+    return max(0.15, min(1.0, math.log(max(rank, 1000) / 1000) / math.log(30)))
+
+
+@cache
+def _vocabulary() -> Mapping[str, int]:
+    """The word pieces of the built-in embedding's tokenizer: common words come first."""
+    table = json.loads(data_file("minilm-tokenizer.json").read_text(encoding="utf-8"))
+    vocabulary: dict[str, int] = table["model"]["vocab"]
+    return vocabulary
+
+
+def _wanted(question: str) -> Wanted:
+    for wanted, pattern in _RULES:
+        if pattern.search(question):
+            return wanted
+    return Wanted.ANYTHING
+
+
+def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
+    """Return the starts of the words that name the answer's class: "what *type* of *cell*"."""
+    found: set[int] = set()
+    for match in _HEAD.finditer(question):
+        following = [token for token in tokens if token.start >= match.end()][:3]
+        if (
+            not following
+            or not following[0].content
+            or following[0].lower in _ASKING - _CLASS_WORDS
+        ):
+            continue
+        found.add(following[0].start)
+        for left, right in pairwise(following[1:]):
+            if left.lower == "of" and following[0].lower in _CLASS_WORDS:
+                found.add(right.start)
+    return frozenset(found)

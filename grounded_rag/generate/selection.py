@@ -1,0 +1,136 @@
+"""Choosing the sentences that answer one part of a question, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from grounded_rag.generate.answer_kinds import is_specific
+from grounded_rag.generate.candidates import Candidate
+from grounded_rag.generate.question import Question
+from grounded_rag.generate.scoring import Features, Overlap, Weights, choice
+
+_SHORTLIST = 32
+_RANK_PENALTY = 0.004
+_AS_GOOD = 0.12
+_ALSO_NEEDED = 0.2
+_CLEARLY = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its scores.
+
+    Attributes:
+        index: Its position in the list of candidates.
+        choice: Order among the candidates of one question; higher is better.
+        features: What both scores rest on.
+        missing: Stems of the names and numbers of the question that it does not carry.
+    """
+
+    index: int
+    choice: float
+    features: Features
+    missing: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The chosen candidates of one part of a question, the best first, and how sure that is.
+
+    Attributes:
+        indices: Positions in the list of candidates; empty where there is none at all.
+        confidence: Log-odds that the first one answers.
+    """
+
+    indices: tuple[int, ...]
+    confidence: float
+
+
+def select(
+    question: Question,
+    candidates: Sequence[Candidate],
+    *,
+    cosines: Callable[[Sequence[int]], Sequence[float]],
+    weights: Weights,
+    excluded: frozenset[int] = frozenset(),
+    outdated: frozenset[int] = frozenset(),
+) -> Selection:
+    """Choose what answers one part of a question.
+
+    Args:
+        question: The part.
+        candidates: All candidates.
+        cosines: Similarity of candidates, given by their positions, to the part; zeros
+            without an embedding.
+        weights: Weights of the confidence.
+        excluded: Positions that must not be chosen.
+        outdated: Numbers of the chunks whose documents do not hold; a sentence of one is chosen
+            only if no current sentence says as much.
+    """
+    overlap = Overlap(question, candidates)
+    recalls = {
+        index: overlap.recall(index) - _RANK_PENALTY * candidate.chunk
+        for index, candidate in enumerate(candidates)
+        if index not in excluded
+    }
+    # Half of the places go to the best-ranked chunks: what answers may share no word with the
+    # question, and the retriever's order knows that.
+    by_overlap = sorted(recalls, key=lambda index: (-recalls[index], index))
+    by_rank = sorted(recalls)
+    shortlist = sorted({*by_overlap[: _SHORTLIST // 2], *by_rank[: _SHORTLIST // 2]})
+    for index in by_overlap[_SHORTLIST // 2 :]:
+        if len(shortlist) >= _SHORTLIST:
+            break
+        if index not in shortlist:
+            shortlist.append(index)
+    if not shortlist:
+        return Selection(indices=(), confidence=float("-inf"))
+    scored: list[Scored] = []
+    for index, cosine in zip(shortlist, cosines(shortlist), strict=True):
+        features = overlap.features(index, cosine)
+        score = choice(features) - _RANK_PENALTY * candidates[index].chunk
+        scored.append(Scored(index, score, features, overlap.missing(index)))
+    scored.sort(key=lambda one: (-one.choice, one.index))
+    best = _current(scored, candidates, outdated)
+    other = _complement(best, scored)
+    features = best.features
+    if other is not None:
+        features = replace(features, name_missing=0.0, number_missing=0.0)
+    chosen = (best,) if other is None else (best, other)
+    confidence = weights.confidence(features)
+    if overlap.lacks_own_words(best.index) and not _shows_kind(question, features):
+        # "… and who set it?" is not answered by the sentence about what "it" is.
+        confidence = float("-inf")
+    return Selection(indices=tuple(one.index for one in chosen), confidence=confidence)
+
+
+def _shows_kind(question: Question, features: Features) -> bool:
+    return is_specific(question.wanted) and features.kind_missing < _CLEARLY
+
+
+def _current(
+    scored: Sequence[Scored], candidates: Sequence[Candidate], outdated: frozenset[int]
+) -> Scored:
+    """Return the best candidate, or a current one that says as much as an outdated best."""
+    best = scored[0]
+    if candidates[best.index].chunk not in outdated:
+        return best
+    for one in scored[1:]:
+        if one.choice < best.choice - _AS_GOOD:
+            break
+        if candidates[one.index].chunk not in outdated and one.missing <= best.missing:
+            return one
+    return best
+
+
+def _complement(best: Scored, scored: Sequence[Scored]) -> Scored | None:
+    """Return the candidate that carries the names which the best one lacks, if there is one."""
+    if not best.missing:
+        return None
+    for one in scored:
+        if one.choice < best.choice - _ALSO_NEEDED:
+            return None
+        if one.index != best.index and one.missing.isdisjoint(best.missing):
+            return one
+    return None

@@ -1,0 +1,96 @@
+"""From a chosen candidate to a claim: its text a near-copy, its quotes literal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from grounded_rag.generate.candidates import Candidate, CandidateKind, row_reading
+from grounded_rag.types import Citation, Claim, RetrievedChunk, Span
+
+_ANAPHOR = re.compile(
+    r"(?:It|This|These|Those|That|They|He|She|Its|Their|His|Her|Such|Both|Otherwise|However"
+    r"|In (?:that|this|such|these|those) cases?|Then|After that|If (?:it|so|not|they)"
+    r"|Dies\w*|Sie|Er|Es|Dann|Danach)\b"
+)
+_BULLET = re.compile(r"(?:[-*+•‣◦▪●○·]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
+_LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^()\s]{1,500}\)")
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(\S(?:[^*_`\n]{0,300}\S)?)\1(?!\w)")
+_MOST_ITEMS = 12
+_MOST_CHARACTERS = 1_200
+
+
+def claim_of(
+    index: int, candidates: Sequence[Candidate], chunks: Sequence[RetrievedChunk]
+) -> Claim:
+    """Return the claim for a candidate, with the text around it that it needs to be understood.
+
+    A sentence that points back ("It …", "In that case …") takes the one before it along; one
+    that opens a list takes its items; an item takes the sentence that opens its list.
+
+    Args:
+        index: Position of the candidate.
+        candidates: All candidates, in the order of their text.
+        chunks: The chunks of the request.
+    """
+    candidate = candidates[index]
+    chunk = chunks[candidate.chunk].chunk
+    if candidate.kind is CandidateKind.ROW:
+        return _claim(
+            chunk.id, chunk.text, [candidate.span], row_reading(candidate.text, candidate.context)
+        )
+    span = _without_bullet(chunk.text, candidate.span)
+    if candidate.kind is CandidateKind.ITEM and candidate.context_span is not None:
+        spans = [candidate.context_span, span]
+        return _claim(chunk.id, chunk.text, spans, None)
+    if candidate.text.endswith(":"):
+        items = _items_below(index, candidates)
+        if items:
+            whole = Span(start=span.start, end=candidates[items[-1]].span.end)
+            return _claim(chunk.id, chunk.text, [whole], _listing(candidate, items, candidates))
+    previous = candidate.previous
+    if previous is not None and _ANAPHOR.match(candidate.text):
+        before = candidates[previous]
+        gap = chunk.text[before.span.end : span.start]
+        if before.kind is CandidateKind.SENTENCE and not gap.strip() and gap.count("\n") < 2:
+            span = Span(start=before.span.start, end=span.end)
+    return _claim(chunk.id, chunk.text, [span], None)
+
+
+def _claim(chunk_id: str, text: str, spans: Sequence[Span], wording: str | None) -> Claim:
+    quotes = [span.of(text) for span in spans]
+    return Claim(
+        text=plain(wording if wording is not None else " ".join(quotes)),
+        citations=tuple(Citation(chunk_id=chunk_id, quote=quote) for quote in quotes),
+    )
+
+
+def plain(text: str) -> str:
+    """Return `text` in one line, without Markdown emphasis and link targets."""
+    flat = " ".join(_LINK.sub(r"\1", text).split())
+    for _ in range(2):
+        flat = _EMPHASIS.sub(r"\2", flat)
+    return flat
+
+
+def _items_below(index: int, candidates: Sequence[Candidate]) -> list[int]:
+    """Return the items of the list that the candidate opens, as far as the limits allow."""
+    opener = candidates[index]
+    items: list[int] = []
+    for number in range(index + 1, min(index + 1 + _MOST_ITEMS, len(candidates))):
+        item = candidates[number]
+        belongs = item.chunk == opener.chunk and item.context_span == opener.span
+        if not belongs or item.span.end - opener.span.start > _MOST_CHARACTERS:
+            break
+        items.append(number)
+    return items
+
+
+def _listing(opener: Candidate, items: Sequence[int], candidates: Sequence[Candidate]) -> str:
+    texts = [_BULLET.sub("", candidates[number].text, count=1).strip() for number in items]
+    return f"{opener.text} " + "; ".join(text.rstrip(";,") for text in texts)
+
+
+def _without_bullet(text: str, span: Span) -> Span:
+    match = _BULLET.match(text, span.start, span.end)
+    return Span(start=match.end(), end=span.end) if match and match.end() < span.end else span
