@@ -33,7 +33,7 @@ JOINERS = "\u200c\u200d"
 """Zero-width (non-)joiners: they shape Persian, Indic and emoji sequences, so they fold only
 between characters of scripts that do not join."""
 
-_INVISIBLE_SET = frozenset(
+INVISIBLE_CHARACTERS = frozenset(
     "\xad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u2060\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
 )
 SIGNS = frozenset("+-−–±<>≤≥≈~∼")
@@ -46,7 +46,7 @@ REPLACEMENT_CHARACTER = "\ufffd"
 
 def is_invisible(character: str) -> bool:
     """Whether a viewer shows nothing for `character`, in any script."""
-    return character in _INVISIBLE_SET
+    return character in INVISIBLE_CHARACTERS
 
 
 def is_damaged(character: str) -> bool:

@@ -66,7 +66,7 @@ class Quote:
     def __init__(self, text: str) -> None:
         self.text = text
         self._folded: FoldedText | None = None
-        self._readings: tuple[Reading, ...] | None = None
+        self._readings: Readings | None = None
 
     @property
     def folded(self) -> FoldedText:
@@ -76,7 +76,7 @@ class Quote:
         return self._folded
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> Readings:
         """The folded quote, then without what its edges may carry more than the source."""
         if self._readings is None:
             self._readings = tuple(edge_readings(self.folded.text.strip()))
@@ -88,6 +88,9 @@ class Reading(NamedTuple):
 
     text: str
     folds: tuple[Fold, ...] = ()
+
+
+Readings = tuple[Reading, ...]
 
 
 def locate(source: Source, quote: Quote, *, repair: bool = True) -> Match | Cut | None:
@@ -158,25 +161,32 @@ def _cuts(text: str, place: Place) -> bool:
 
 
 def _folded(source: Source, quote: Quote) -> Match | Cut | None:
-    views = [(source.folded, quote.folded, quote.readings)]
-    if source.folded.line_end_hyphens:
-        words = frozenset(quote.folded.text.split())
-        views.append((fold(source.text, keep=_bare(words)), quote.folded, quote.readings))
-    if "|" in quote.text:
-        row = fold(quote.text, every_row=True)
-        views.append((source.folded, row, tuple(edge_readings(row.text.strip()))))
-    unwrapped = _SPACE_BY_UNSPACED.sub("", quote.folded.text)
-    if unwrapped != quote.folded.text:
-        readings = tuple(edge_readings(unwrapped.strip()))
-        views.append((source.folded, quote.folded, readings))
     cut: Cut | None = None
-    for view, folded_quote, readings in views:
+    for view, folded_quote, readings in _views(source, quote):
         for reading in readings:
             found = _search(view, folded_quote, reading)
             if isinstance(found, Match):
                 return found
             cut = cut or found
     return cut
+
+
+def _views(source: Source, quote: Quote) -> Iterator[tuple[FoldedText, FoldedText, Readings]]:
+    """Yield the folded view with the readings of the quote, then where the quote must decide.
+
+    It decides whether a line-end hyphen is kept, whether its pipes separate cells, and whether
+    its spaces beside characters of a script without spaces stand for line ends.
+    """
+    yield source.folded, quote.folded, quote.readings
+    if source.folded.line_end_hyphens:
+        words = frozenset(quote.folded.text.split())
+        yield fold(source.text, keep=_bare(words)), quote.folded, quote.readings
+    if "|" in quote.text:
+        row = fold(quote.text, every_row=True)
+        yield source.folded, row, tuple(edge_readings(row.text.strip()))
+    unwrapped = _SPACE_BY_UNSPACED.sub("", quote.folded.text)
+    if unwrapped != quote.folded.text:
+        yield source.folded, quote.folded, tuple(edge_readings(unwrapped.strip()))
 
 
 def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cut | None:

@@ -30,6 +30,7 @@ _LETTERS_BEFORE = re.compile(r"[^\W\d_]+\Z")
 _LETTERS = re.compile(r"[^\W\d_]{1,40}")
 _LOOK_BACK = 40
 _SINGLE = dict(chars.SINGLE)
+_INVISIBLE = "".join(chars.INVISIBLE_CHARACTERS)
 _AROUND_WORDS = "\"'.,;:!?()[]“”‘’"
 _HALF_KANA = frozenset(map(chr, range(0xFF66, 0xFF9E)))
 
@@ -109,16 +110,20 @@ def _joiner_edit(text: str, start: int) -> Edit | None:
 def _blank_edit(text: str, start: int, end: int) -> Edit | None:
     """Read white space as one space, invisible characters as nothing."""
     run = text[start:end]
-    if not _SPACE.search(run):
-        return start, end, "", Fold.INVISIBLE
+    kind = Fold.WHITESPACE
+    if not run.isspace():
+        if not _SPACE.search(run):
+            return start, end, "", Fold.INVISIBLE
+        if run.strip(_INVISIBLE) == " ":
+            kind = Fold.INVISIBLE
+    elif run == " ":
+        return None
     before, after = text[start - 1 : start], text[end : end + 1]
     wrapped = before and after and (chars.is_unspaced(before) or chars.is_unspaced(after))
     if wrapped and _LINE_BREAK.search(run):
         # Scripts without spaces are wrapped anywhere; the line end is no space.
         return start, end, "", Fold.WHITESPACE
-    if run == " ":
-        return None
-    return start, end, " ", _kind_of_run(run)
+    return start, end, " ", kind
 
 
 def _wraps_hyphenated_word(text: str, start: int, end: int) -> bool:
@@ -139,10 +144,6 @@ def _double_hyphens(text: str) -> list[Edit]:
         if free or (before.isalpha() and after.isalpha()):
             edits.append((match.start(), match.end(), "-", Fold.TYPOGRAPHY))
     return edits
-
-
-def _kind_of_run(run: str) -> Fold:
-    return Fold.INVISIBLE if run.strip("".join(chars.INVISIBLE)) == " " else Fold.WHITESPACE
 
 
 def _reads_as_sign(text: str, start: int, end: int) -> bool:
