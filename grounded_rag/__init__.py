@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from grounded_rag.generate.structured import StructuredGenerator
     from grounded_rag.index.embedding import MiniLMEmbedding
     from grounded_rag.index.foreign import LlamaIndexRetriever
-    from grounded_rag.ingestion import IngestReport, ingest
+    from grounded_rag.ingestion import IngestReport, update_index
     from grounded_rag.rag import GroundedRAG
 
 __version__ = "0.1.0"
@@ -125,7 +125,7 @@ __all__ = [
     "UnsupportedFormatError",
     "Validity",
     "Verification",
-    "ingest",
+    "update_index",
     "verify",
 ]
 
@@ -138,7 +138,7 @@ _LAZY = {
     "LlamaIndexRetriever": "grounded_rag.index.foreign",
     "MiniLMEmbedding": "grounded_rag.index.embedding",
     "StructuredGenerator": "grounded_rag.generate.structured",
-    "ingest": "grounded_rag.ingestion",
+    "update_index": "grounded_rag.ingestion",
 }
 
 

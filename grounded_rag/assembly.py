@@ -83,10 +83,28 @@ class OpenIndex:
         from grounded_rag.index.store import Index
 
         self.path = path
-        chosen = resolve_embedding(embedding)
-        self.index: Index = Index.open(path, embedding=chosen)
-        # An index made without vectors is searched by words, whatever embedding is at hand.
-        self.embedding = chosen if self.index.identity is not None else None
+        if embedding != "default":
+            self.embedding = embedding
+            self.index: Index = Index.open(path, embedding=embedding)
+            return
+        # What the index was made with decides: one without vectors is searched by words, and
+        # one with the built-in embedding's vectors too where that cannot be loaded.
+        self.index = Index.open(path)
+        try:
+            self.embedding = self._matching_default()
+        except BaseException:
+            self.index.close()
+            raise
+
+    def _matching_default(self) -> BaseEmbedding | None:
+        from grounded_rag.index.opening import check_identity
+        from grounded_rag.index.records import identity_of
+
+        made_with = self.index.identity
+        default = resolve_embedding("default") if made_with is not None else None
+        if default is not None:
+            check_identity(self.path, made_with, identity_of(default))
+        return default
 
     def retriever(self, policy: Policy) -> Retriever:
         """Return a retriever over this index under a policy."""

@@ -179,7 +179,7 @@ class GroundedRAG:
             InputError: The folder is missing, empty or has a broken manifest.
             ReadError: No document of it can be read.
         """
-        from grounded_rag.ingestion import ingest
+        from grounded_rag.ingestion import update_index
 
         temporary = None
         if index is None:
@@ -187,7 +187,7 @@ class GroundedRAG:
             index = temporary.name
         try:
             resolved = resolve_embedding(embedding)
-            ingest([Path(folder)], index=Path(index), embedding=resolved, progress=progress)
+            update_index([Path(folder)], index=Path(index), embedding=resolved, progress=progress)
             rag = cls.open(index, embedding=resolved, **options)
         except BaseException:
             if temporary is not None:
@@ -214,10 +214,10 @@ class GroundedRAG:
             IndexLockedError: Another process is writing.
             InputError: A folder is missing, empty or has a broken manifest.
         """
-        from grounded_rag.ingestion import ingest
+        from grounded_rag.ingestion import update_index
 
         index = self._need_index("ingest")
-        return ingest(
+        return update_index(
             [Path(path) for path in paths],
             index=index.path,
             embedding=index.embedding,

@@ -44,7 +44,7 @@ def ingest(
 ) -> int:
     """Bring an index up to date with folders or files; unchanged documents cost nothing."""
     with ingest_bar(enabled=not as_json) as progress:
-        report = grounded_rag.ingest(
+        report = grounded_rag.update_index(
             paths,
             index=index,
             embedding=None if words_only else "default",

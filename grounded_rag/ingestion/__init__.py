@@ -7,7 +7,7 @@ from grounded_rag.ingestion.report import (
     IngestReport,
     ProgressHook,
 )
-from grounded_rag.ingestion.sync import ingest
+from grounded_rag.ingestion.sync import update_index
 
 __all__ = [
     "FailedFile",
@@ -15,5 +15,5 @@ __all__ = [
     "IngestProgress",
     "IngestReport",
     "ProgressHook",
-    "ingest",
+    "update_index",
 ]

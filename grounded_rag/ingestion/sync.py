@@ -68,7 +68,7 @@ class _Changes:
     warnings: list[FileWarning] = field(default_factory=list)
 
 
-def ingest(
+def update_index(
     paths: Sequence[Path | str],
     *,
     index: Path | str,

@@ -4,7 +4,7 @@ import pytest
 
 from grounded_rag import IndexLockedError, IndexMismatchError, InputError, ReadError
 from grounded_rag.index.store import Index
-from grounded_rag.ingestion import ingest
+from grounded_rag.ingestion import update_index
 from grounded_rag.testing import HashEmbedding
 
 
@@ -28,7 +28,7 @@ def folder(tmp_path):
 
 
 def run(folder, tmp_path, **options):
-    return ingest([folder], index=tmp_path / "index", embedding=Counting(), **options)
+    return update_index([folder], index=tmp_path / "index", embedding=Counting(), **options)
 
 
 def live(tmp_path):
@@ -109,7 +109,7 @@ def test_a_missing_or_empty_folder_says_what_to_do(tmp_path, make):
     if make:
         folder.mkdir()
     with pytest.raises(InputError) as error:
-        ingest([folder], index=tmp_path / "index", embedding=None)
+        update_index([folder], index=tmp_path / "index", embedding=None)
     assert error.value.hint
     assert not (tmp_path / "index").exists()
 
@@ -120,7 +120,7 @@ def test_two_folders_with_the_same_file_name_do_not_replace_each_other(folder, t
     other.mkdir()
     (other / "fees.txt").write_text("A copy costs 3 euros.\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"fees\.txt is in the index already"):
-        ingest([other], index=tmp_path / "index", embedding=HashEmbedding())
+        update_index([other], index=tmp_path / "index", embedding=HashEmbedding())
     assert live(tmp_path) == {"fees.txt", "hours.md"}
 
 
@@ -128,7 +128,7 @@ def test_a_single_file_is_added_without_removing_the_rest(folder, tmp_path):
     run(folder, tmp_path)
     note = tmp_path / "note.txt"
     note.write_text("The lift is out of order.\n", encoding="utf-8")
-    report = ingest([note], index=tmp_path / "index", embedding=HashEmbedding())
+    report = update_index([note], index=tmp_path / "index", embedding=HashEmbedding())
     assert report.added == ("note.txt",)
     assert live(tmp_path) == {"fees.txt", "hours.md", "note.txt"}
 
@@ -137,7 +137,7 @@ def test_an_index_of_another_embedding_is_refused_with_the_mend(folder, tmp_path
     run(folder, tmp_path)
     for other in (HashEmbedding(dimension=32), HashEmbedding(model_name="other"), None):
         with pytest.raises(IndexMismatchError) as error:
-            ingest([folder], index=tmp_path / "index", embedding=other)
+            update_index([folder], index=tmp_path / "index", embedding=other)
         assert error.value.hint
 
 
@@ -157,6 +157,6 @@ def test_progress_is_told_for_each_stage(folder, tmp_path):
 
 
 def test_words_only_is_announced(folder, tmp_path):
-    report = ingest([folder], index=tmp_path / "index", embedding=None)
+    report = update_index([folder], index=tmp_path / "index", embedding=None)
     assert report.words_only
     assert report.embedded == 0

@@ -1,0 +1,148 @@
+"""The command line as a user runs it: output, JSON, exit codes, one line an error."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from grounded_rag.cli.app import app
+from grounded_rag.resources import default_refusal
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    root = tmp_path_factory.mktemp("cli")
+    folder = root / "handbook"
+    folder.mkdir()
+    (folder / "leaving.md").write_text(
+        "# Leaving\n\nThe notice period is six weeks. Return your badge on the last day.\n",
+        encoding="utf-8",
+    )
+    (folder / "hostile.md").write_text(
+        "# Doors \x1b[2J\n\nThe side door code changes weekly.[bold red]x[/]\n",
+        encoding="utf-8",
+    )
+    result = run("ingest", str(folder), "--index", str(root / "index"), "--words-only", "--json")
+    assert json.loads(result.stdout)["added"] == ["hostile.md", "leaving.md"]
+    return root / "index"
+
+
+def run(*arguments, code=0, stdin=None):
+    result = CliRunner().invoke(app, list(arguments), input=stdin)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_ask_shows_the_quote_and_exits_zero(index):
+    result = run("ask", "How long is the notice period?", "--index", str(index))
+    assert "The notice period is six weeks. [1]" in result.stdout
+    assert "leaving.md" in result.stdout
+
+
+def test_ask_json_is_the_answer_without_its_trace(index):
+    result = run("ask", "How long is the notice period?", "--index", str(index), "--json")
+    answer = json.loads(result.stdout)
+    assert answer["claims"][0]["citations"][0]["located"]["quote"] in (
+        "The notice period is six weeks.",
+    )
+    assert "trace" not in answer
+    traced = run(
+        "ask", "How long is the notice period?", "--index", str(index), "--json", "--trace"
+    )
+    assert json.loads(traced.stdout)["trace"]["attempts"]
+
+
+def test_a_refusal_exits_three(index):
+    result = run("ask", "Who painted the opera's ceiling?", "--index", str(index), code=3)
+    assert default_refusal() in result.stdout
+    assert "why:" in result.stdout
+
+
+def test_document_text_cannot_steer_the_terminal(index):
+    result = run("ask", "How often does the side door code change?", "--index", str(index))
+    assert "\x1b[2J" not in result.stdout
+    assert "[bold red]x[/]" in result.stdout
+
+
+def test_errors_are_one_line_with_the_next_step(tmp_path):
+    result = run("ask", "Why?", "--index", str(tmp_path / "none"), code=1)
+    assert result.stderr.count("error:") == 1
+    assert "next:" in result.stderr
+    assert "Traceback" not in result.output
+    result = run("ask", "Why?", "--index", str(tmp_path / "none"), "--json", code=1)
+    assert json.loads(result.stdout)["error"] == "IndexNotFoundError"
+
+
+def test_an_empty_question_is_an_error(index):
+    assert "empty" in run("ask", "  ", "--index", str(index), code=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask",),
+        ("ask", "Why?"),
+        ("ask", "Why?", "--index", "x", "--corpus", "demo"),
+        ("ask", "Why?", "--index", "x", "--support", "weak"),
+        ("ask", "Why?", "--index", "x", "--as-of", "03/04/2026"),
+        ("ask", "Why?", "--index", "x", "--where", "novalue"),
+        ("nothing",),
+    ],
+)
+def test_wrong_usage_exits_two(arguments):
+    run(*arguments, code=2)
+
+
+def test_a_missing_key_is_said_before_any_network(index, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    question = "How long is the notice period?"
+    result = run("ask", question, "--index", str(index), "--generator", "anthropic", code=1)
+    assert "ANTHROPIC_API_KEY" in result.stderr
+
+
+def test_a_key_alone_switches_nothing(index, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+    result = run("ask", "How long is the notice period?", "--index", str(index), "--json")
+    assert json.loads(result.stdout)["generator"] == "extractive"
+
+
+def test_filters_narrow_the_documents(index):
+    question = "How long is the notice period?"
+    run("ask", question, "--index", str(index), "--where", "doc_id=hostile.md", code=3)
+    run("ask", question, "--index", str(index), "--where", "corpus=handbook")
+
+
+def test_verify_reads_files_and_standard_input(tmp_path):
+    quote = "The notice period is six weeks."
+    body = {
+        "draft": {"claims": [{"text": quote, "chunk_id": "c1", "quote": quote}]},
+        "chunks": [{"id": "c1", "text": quote + " Return your badge."}],
+    }
+    path = tmp_path / "draft.json"
+    path.write_text(json.dumps(body), encoding="utf-8")
+    assert "accepted" in run("verify", str(path)).stdout
+    result = run("verify", "-", "--json", stdin=json.dumps(body))
+    assert json.loads(result.stdout)["outcome"] == "accepted"
+    body["draft"]["claims"][0]["quote"] = "The notice period is two weeks."
+    path.write_text(json.dumps(body), encoding="utf-8")
+    assert "near_miss" in run("verify", str(path), code=3).stdout
+
+
+@pytest.mark.parametrize("text", ["not json", "[1]", '{"draft": {}}'])
+def test_verify_says_what_is_wrong_with_its_file(tmp_path, text):
+    path = tmp_path / "draft.json"
+    path.write_text(text, encoding="utf-8")
+    assert "next:" in run("verify", str(path), code=1).stderr
+
+
+def test_status_tells_what_the_index_holds(index):
+    assert "search is by words alone" in run("status", "--index", str(index)).stdout
+    report = json.loads(run("status", "--index", str(index), "--json").stdout)
+    assert report["documents"] == 2
+
+
+def test_help_names_every_command():
+    text = run("--help").stdout
+    for command in ("ingest", "ask", "verify", "status", "demo"):
+        assert command in text
