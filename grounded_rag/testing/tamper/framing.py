@@ -12,6 +12,7 @@ from grounded_rag.testing.tamper.values import Draw, Edit, Kind, Pools, Sentence
 from grounded_rag.types import Span
 
 _CLAUSE = re.compile(r"(?<= )[a-z]{2,} (?=\S+ \S+ \S)")
+_QUOTATION_MARKS = "'\"‘’“”„«»"
 _PLAIN_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -33,11 +34,14 @@ def _emphasis(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
     return Edit(marked, text) if rng.random() < 0.7 else Edit(text, marked)
 
 
-def _wrapped(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    if text[-1] in "'\"’”" or '"' in text or "“" in text:
+def _wrapped(rng: random.Random, sentence: Sentence, _pools: Pools) -> Draw | None:
+    text, passage = sentence.text, sentence.passage.text
+    around = passage[max(0, sentence.start - 1) : sentence.end + 1]
+    if any(mark in around for mark in _QUOTATION_MARKS):
         return None
     left, right = rng.choice([('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»")])
-    return Edit(text, f"{left}{text}{right}")
+    span = Span(start=sentence.start, end=sentence.end)
+    return Draw((passage,), f"{left}{text}{right}", text, span)
 
 
 def _edge_space(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
@@ -109,7 +113,13 @@ def _table_padding(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw
 KINDS: tuple[Kind, ...] = (
     benign("verbatim", "copied as it stands: the control", _verbatim),
     benign("emphasis", "Markdown emphasis in the source, or in the quote", _emphasis),
-    benign("wrapping_quotes", "quotation marks around the quote", _wrapped),
+    Kind(
+        name="wrapping_quotes",
+        label="benign",
+        says="quotation marks around the quote",
+        make=_wrapped,
+        literal=True,
+    ),
     benign("edge_space", "white space around the quote", _edge_space),
     benign("first_case", "a clause that begins with a capital, or a sentence without", _first_case),
     benign("full_stop", "a clause that is given a full stop", _full_stop),

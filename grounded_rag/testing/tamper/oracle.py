@@ -41,8 +41,11 @@ def _plain(text: str) -> str:
 
 
 def is_cut(case: FuzzCase) -> bool:
-    """Whether every place where the quote stands cuts a word or a number at one of its ends."""
-    text, quote = case.cited_text, case.quote
+    """Whether every place where the quote stands cuts a word or a number at one of its ends.
+
+    A final full stop of the quote is left aside, so that places that go on otherwise count too.
+    """
+    text, quote = case.cited_text, case.quote.removesuffix(".")
     places = []
     place = text.find(quote)
     while place >= 0:
@@ -80,7 +83,11 @@ def is_sound(case: FuzzCase, *, literal: bool) -> bool:
         return False
     if case.label == "benign":
         place = case.expected
-        return place is not None and case.cited_text.count(place.of(case.cited_text)) == 1
+        if place is None:
+            return False
+        # The same words on other lines would be a second place that is just as right.
+        text = _plain(case.cited_text).casefold()
+        return text.count(_plain(place.of(case.cited_text)).casefold()) == 1
     if literal:
         return is_cut(case)
     return not is_literal(case) and not reads_the_same(case)
