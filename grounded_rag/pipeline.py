@@ -157,9 +157,7 @@ async def _attempts(run: _Run, parts: Parts) -> Answer:
     raise AssertionError("decide() never asks again when it may not")
 
 
-async def _generate(
-    run: _Run, parts: Parts, reask: Reask | None, number: int
-) -> Generation | None:
+async def _generate(run: _Run, parts: Parts, reask: Reask | None, number: int) -> Generation | None:
     """Call the generator once; None means that the seconds of the policy ran out."""
     before = parts.clock()
     left = parts.policy.max_seconds - (before - run.started)
@@ -167,16 +165,18 @@ async def _generate(
     with anyio.move_on_after(max(left, 0.0)):
         generation = await parts.generator.generate(
             GenerationRequest(
-                question=run.question, chunks=run.chunks, refusal=parts.refusal, reask=reask
+                question=run.question,
+                chunks=run.chunks,
+                refusal=parts.refusal,
+                as_of=run.as_of,
+                reask=reask,
             )
         )
     seconds = parts.clock() - before
     run.generate_seconds += seconds
     if generation is None:
         run.attempts.append(
-            Attempt(
-                number=number, stop=StopReason.TRUNCATED, seconds=seconds, detail="out of time"
-            )
+            Attempt(number=number, stop=StopReason.TRUNCATED, seconds=seconds, detail="out of time")
         )
         return None
     run.usage = run.usage + generation.usage

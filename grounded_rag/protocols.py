@@ -132,6 +132,7 @@ class GenerationRequest(Frozen):
         question: The question.
         chunks: What may be cited, best first.
         refusal: The refusal string in force.
+        as_of: Moment for which the answer should hold; None leaves currency out of account.
         reask: What to mend, for a second attempt.
         max_output_tokens: Limit of the answer, or None for the generator's own.
         as_of: Moment for which the answer should hold, or None where it does not matter.
@@ -140,6 +141,7 @@ class GenerationRequest(Frozen):
     question: str
     chunks: tuple[RetrievedChunk, ...]
     refusal: str
+    as_of: Instant | None = None
     reask: Reask | None = None
     max_output_tokens: int | None = None
     as_of: Instant | None = None
