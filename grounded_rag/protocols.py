@@ -135,7 +135,6 @@ class GenerationRequest(Frozen):
         as_of: Moment for which the answer should hold; None leaves currency out of account.
         reask: What to mend, for a second attempt.
         max_output_tokens: Limit of the answer, or None for the generator's own.
-        as_of: Moment for which the answer should hold, or None where it does not matter.
     """
 
     question: str
@@ -144,7 +143,6 @@ class GenerationRequest(Frozen):
     as_of: Instant | None = None
     reask: Reask | None = None
     max_output_tokens: int | None = None
-    as_of: Instant | None = None
 
 
 class Generation(Frozen):
