@@ -172,7 +172,8 @@ def _fraction(words: Sequence[str]) -> SpelledNumber | None:
     if words[0] in ("a", "an") and len(words) > 1:
         if words[1] in _LARGE or words[1] == "dozen":
             return SpelledNumber(Fraction(SCALES[words[1]]), 2, "number", soft=True)
-        if words[1] in ("half", "third", "quarter", "fifth", "tenth"):
+        ends = len(words) < 3 or not words[2].isalpha() or words[2] in ("of", "to", "or", "and")
+        if words[1] in ("half", "third", "quarter", "fifth", "tenth") and ends:
             return SpelledNumber(Fraction(1, _PARTS[words[1]]), 2, "fraction", soft=True)
     if words[0] in _ORDINALS:
         return SpelledNumber(Fraction(_ORDINALS[words[0]]), 1, "ordinal", words[0] == "second")

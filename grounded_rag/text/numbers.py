@@ -104,7 +104,7 @@ class _Reader:
         self._after(number, index)
         other = self._range_end(number)
         if other is not None:
-            if not number.unit and number.kind != "label" and other[1].kind != "label":
+            if not number.unit and number.kind not in ("label", "era"):
                 number.unit, number.written = other[1].unit, other[1].written
                 number.factor, number.per = other[1].factor, other[1].per
                 number.scale = other[1].scale if number.scale == 1 else number.scale
@@ -135,7 +135,7 @@ class _Reader:
                 bound=bound or Bound.EXACT,
                 range_end=range_end,  # type: ignore[arg-type]  # callers pass its three literals
                 spelled=number.spelled,
-                soft=number.soft and not number.unit,
+                soft=number.soft and (not number.unit or number.kind == "era"),
             )
         )
 
@@ -217,17 +217,25 @@ class _Reader:
         glued = at < len(self.tokens) and self.tokens[at].glued
         if glued and not number.spelled and word in _ORDINAL_SUFFIXES[:4]:
             number.kind, number.end = "ordinal", at + 1
-            return
+            at, word = at + 1, word_at(self.tokens, at + 1)
         digits = self.tokens[index]
         decade = len(digits.text) == 4 or self.text[digits.start - 1 : digits.start] in ("'", "’")
         if glued and word == "s" and decade and digits.text[-1] == "0":
-            number.kind, number.end = "label", at + 1
+            self._era(number, 100 if digits.text.endswith("00") else 10, at + 1)
             return
         if number.kind == "ordinal":
+            if word.startswith("centur") and number.values and number.values[0] <= 30:
+                number.values = ((number.values[0] - 1) * 100,)
+                self._era(number, 100, at + 1)
             return
         self._scale(number)
         self._unit(number)
         self._per(number)
+
+    def _era(self, number: _Number, years: int, end: int) -> None:
+        if number.values and number.values[0] < 100 and years == 10:
+            number.values = (number.values[0] + 1900,)
+        number.kind, number.unit, number.end = "era", str(years), end
 
     def _scale(self, number: _Number) -> None:
         at = number.end
@@ -302,7 +310,7 @@ class _Reader:
         number.end = at + 2
 
     def _range_end(self, number: _Number) -> tuple[int, _Number] | None:
-        if number.kind in ("label", "ordinal"):
+        if number.kind in ("label", "ordinal", "era"):
             return None
         at = number.end
         word = word_at(self.tokens, at)
@@ -323,7 +331,7 @@ class _Reader:
         ):  # fmt: skip
             return None
         other = self._number(start)
-        if other is None or other.kind in ("label", "ordinal"):
+        if other is None or other.kind in ("label", "ordinal", "era"):
             return None
         self._currency_before(start, other)
         self._after(other, start)

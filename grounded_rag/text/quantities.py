@@ -9,7 +9,7 @@ from typing import Literal
 
 from grounded_rag.types import Span
 
-QuantityKind = Literal["number", "fraction", "ordinal", "date", "time", "label"]
+QuantityKind = Literal["number", "fraction", "ordinal", "date", "time", "era", "label"]
 
 
 class Bound(StrEnum):
@@ -63,7 +63,8 @@ class Quantity:
         text: The characters, unit included.
         start: First code point.
         end: One past the last code point.
-        kind: `label` stands for a number that counts nothing (a section, a version).
+        kind: `era` is a decade or century, its value the first year and its unit the length;
+            `label` stands for a number that counts nothing (a section, a version).
         values: Readings of the value in base units; several where the notation is ambiguous.
         unit: Base unit after lossless conversion ("g", "EUR", "%"), or "" for a mere count.
         written_unit: The unit as written, "" where there is none.
@@ -115,6 +116,8 @@ def compare(claim: Quantity, evidence: Quantity) -> Agreement:
     Bounds are left to the caller, except that a claim "more than 1,000" follows from 1,200 and
     one "about 1,500" from 1,487: it is `WEAKER`.
     """
+    if claim.kind == "era" or evidence.kind == "era":
+        return _compare_eras(claim, evidence)
     if claim.kind == "date" or evidence.kind == "date":
         return _compare_dates(claim, evidence)
     if claim.kind == "time" or evidence.kind == "time":
@@ -233,6 +236,20 @@ def _compare_times(claim: Quantity, evidence: Quantity) -> Agreement:
             if hours.intersection(plain.values):
                 return Agreement.SAME
     return Agreement.DIFFERENT
+
+
+def _compare_eras(claim: Quantity, evidence: Quantity) -> Agreement:
+    if claim.kind != "era":
+        return Agreement.DIFFERENT
+    if evidence.kind == "era":
+        same = claim.values == evidence.values and claim.unit == evidence.unit
+        return Agreement.SAME if same else Agreement.DIFFERENT
+    years = {Fraction(date.year) for date in evidence.dates if date.year is not None}
+    if evidence.kind == "number" and not evidence.unit:
+        years.update(evidence.values)
+    first, length = claim.values[0], int(claim.unit)
+    inside = any(first <= year < first + length for year in years)
+    return Agreement.WEAKER if inside else Agreement.DIFFERENT
 
 
 def _label(quantity: Quantity) -> str:

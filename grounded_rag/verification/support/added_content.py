@@ -11,7 +11,8 @@ from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Term
 
 _TAIL = 2
-_REST = 0.7
+_REST = 0.85
+_NEAR = 0.5
 
 
 def added_content(case: ClaimCase) -> Signal | None:
@@ -51,6 +52,8 @@ def _is_reason(terms: tuple[Term, ...], index: int) -> bool:
 
 def _insertion(statement: Statement, analysis: Analysis) -> str | None:
     """Two or more words in a row, put into a claim that is otherwise in its evidence."""
+    if statement.best.near < _NEAR:
+        return None
     for slot in statement.best.slots:
         inserted = _inserted(slot, analysis)
         if len(inserted) < _TAIL:

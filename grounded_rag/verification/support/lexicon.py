@@ -253,7 +253,7 @@ HEDGES = _set(
     "may might could can possibly perhaps maybe probably likely usually normally typically "
     "generally often sometimes occasionally frequently commonly mostly mainly largely apparently "
     "reportedly allegedly supposedly presumably expected estimated planned intended proposed "
-    "suggests suggest suggested suggesting appears appear seems seem potentially potential "
+    "suggests suggest suggested suggesting appears appear seems seem potentially "
     "unlikely tends tend rarely nearly almost partly partially planning plans intends hopes "
     "considering discusses discussed möglicherweise vielleicht wahrscheinlich kann können "
     "meistens normalerweise üblicherweise"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from grounded_rag.protocols import ClaimCase
@@ -41,8 +42,10 @@ def _replaced(statement: Statement, analysis: Analysis) -> str | None:
     for slot in statement.best.slots:
         ours = [t for t in slot.claim if _proper(t) and not covered(t, analysis.whole)]
         theirs = [t for t in slot.evidence if _proper(t) and not covered(t, statement.reading)]
-        if not any(term.name for term in (*ours, *theirs)):
-            continue
+        if not any(term.name for term in ours) or not any(term.name for term in theirs):
+            single = len(slot.claim) == len(slot.evidence) == 1 and statement.best.near >= 0.7
+            if not (single and any(term.name for term in (*ours, *theirs))):
+                continue
         if ours and theirs and not _alias(ours, theirs) and not _filled(ours, slot, analysis):
             return f"The claim names {listed(ours)} where its evidence names {listed(theirs)}."
     return None
@@ -71,20 +74,31 @@ def _filled(ours: Sequence[Term], slot: Slot, analysis: Analysis) -> bool:
 def _absent(named: Sequence[Term], analysis: Analysis) -> str | None:
     """A code that no evidence, title or passage has."""
     for term in named:
-        if term.kind != "code" or not any(c.isdigit() for c in term.text):
+        if term.kind != "code" or not _identifier(term.text):
             continue
         known = (analysis.whole, analysis.context, analysis.chunk, analysis.question)
         if not any(term.lower in text.text.lower() for text in known):
             return f"“{term.text}” is not in the cited passage."
-        if not covered(term, analysis.whole) and (rival := _rival(term, analysis.whole)):
+        if term.lower not in analysis.whole.text.lower() and (
+            rival := _rival(term, analysis.whole)
+        ):
             return f"The claim is about “{term.text}”, its evidence about “{rival.text}”."
     return None
 
 
 def _rival(term: Term, evidence: Reading) -> Term | None:
-    """Another code of the same shape."""
-    shape = _shape(term)
-    return next((t for t in evidence.terms if t.kind == "code" and _shape(t) == shape), None)
+    """Another code of the same series: same letters, other digits."""
+    return next(
+        (t for t in evidence.terms if t.kind == "code" and _series(t) == _series(term)), None
+    )
+
+
+def _identifier(text: str) -> bool:
+    return any(c.isdigit() for c in text) and any(c.isupper() for c in text)
+
+
+def _series(term: Term) -> str:
+    return re.sub(r"\d+", "9", term.lower)
 
 
 def _shape(term: Term) -> str:

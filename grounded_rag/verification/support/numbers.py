@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.numbers import Agreement, Quantity, compare
+from grounded_rag.text.quantities import DateValue
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.analysis import Analysis, analyse
 from grounded_rag.verification.support.signals import fine, veto
@@ -40,9 +43,9 @@ def numbers(case: ClaimCase) -> Signal | None:
         found = agreements(quantity, evidence)
         if found & {Agreement.SAME, Agreement.WEAKER}:
             continue
-        if found & {Agreement.OTHER_UNIT, Agreement.UNIT_ADDED} or _from_context(
-            quantity, analysis
-        ):
+        if found & {Agreement.OTHER_UNIT, Agreement.UNIT_ADDED}:
+            continue
+        if _from_context(quantity, analysis) or _composed(quantity, analysis):
             continue
         if not _decides(quantity, analysis):
             continue
@@ -59,9 +62,10 @@ def _decides(quantity: Quantity, analysis: Analysis) -> bool:
         return len(same_kind) >= sum(
             (q.kind == "time") == (quantity.kind == "time") for q in claim_quantities(analysis)
         )
-    replaced = _replaced(quantity, analysis)
-    if quantity.soft or (quantity.spelled and quantity.values and quantity.values[0] <= _SMALL):
-        return replaced
+    small = quantity.spelled and quantity.values and quantity.values[0] <= _SMALL
+    month = any(date.year is None and date.day is None for date in quantity.dates)
+    if quantity.soft or small or month:
+        return _replaced(quantity, analysis)
     return True
 
 
@@ -83,6 +87,22 @@ def _from_context(quantity: Quantity, analysis: Analysis) -> bool:
     if quantity.kind == "number" and not any(1000 <= value < 3000 for value in quantity.values):
         return False
     return Agreement.SAME in agreements(quantity, known)
+
+
+def _composed(quantity: Quantity, analysis: Analysis) -> bool:
+    """Whether the evidence gives day and month, and the passage or its title the year."""
+    for date in quantity.dates:
+        if date.year is None or date.month is None:
+            continue
+        bare = replace(quantity, dates=(DateValue(None, date.month, date.day),))
+        year = replace(quantity, kind="number", dates=(), values=(Fraction(date.year),))
+        texts = (*analysis.chunk.quantities, *analysis.context.quantities)
+        yearless = [q for q in analysis.whole.quantities if any(d.year is None for d in q.dates)]
+        if Agreement.SAME in agreements(bare, yearless) and (
+            Agreement.SAME in agreements(year, (*analysis.whole.quantities, *texts))
+        ):
+            return True
+    return False
 
 
 def _explain(quantity: Quantity, evidence: Sequence[Quantity], analysis: Analysis) -> str:

@@ -11,27 +11,32 @@ from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import weight
 from grounded_rag.verification.support.analysis import Analysis, analyse, covered
 from grounded_rag.verification.support.signals import fine, listed, veto
+from grounded_rag.verification.support.terms import Term
 
 CAP = 0.75
 """Coverage above this counts no more."""
-FLOOR = 0.34
+FLOOR = 0.3
 """Least coverage of a claim's content by its evidence."""
 
 
 def coverage(analysis: Analysis) -> float:
     """Return the share of the claim's content found in the evidence, 0 to 1.
 
-    What the question already named is left out: an answer may repeat it.
+    What the question or the title already names is left out: an answer may repeat it.
     """
     total = missing = 0.0
     for statement in analysis.statements:
         for term in statement.reading.content:
             found = term not in statement.uncovered
-            if not found and term.quantity is None and covered(term, analysis.question):
+            if not found and term.quantity is None and _given(term, analysis):
                 continue
             total += weight(term)
             missing += 0.0 if found else weight(term)
     return 1.0 - missing / total if total else 1.0
+
+
+def _given(term: Term, analysis: Analysis) -> bool:
+    return covered(term, analysis.question) or covered(term, analysis.context)
 
 
 def overlap(case: ClaimCase) -> Signal | None:

@@ -6,9 +6,11 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.numbers import Agreement, Bound, Quantity, compare
 from grounded_rag.text.quantities import LOWER_BOUNDS, UPPER_BOUNDS
 from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.alignment import Slot
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
 from grounded_rag.verification.support.lexicon import (
     CERTAINTY,
+    CLAUSE,
     CONDITIONS,
     HEDGES,
     LIGHT,
@@ -47,6 +49,8 @@ def _bound(statement: Statement, analysis: Analysis) -> str | None:
     for quantity in statement.reading.quantities:
         same = [q for q in analysis.whole.quantities if compare(quantity, q) is Agreement.SAME]
         if not same or any(not _exceeds(quantity, other) for other in same):
+            continue
+        if same[0].bound is Bound.ABOUT and statement.best.near < _NEAR:
             continue
         other = same[0]
         limit = "" if other.bound is Bound.EXACT else f"{other.bound.value} "
@@ -116,8 +120,8 @@ def _quantifier(statement: Statement) -> str | None:
         return None
     denied = bool(negations(statement.reading))
     for slot in statement.best.slots:
-        ours = max((QUANTIFIERS.get(t.lower, 0) for t in slot.claim), default=0)
-        theirs = max((QUANTIFIERS.get(t.lower, 0) for t in slot.evidence), default=0)
+        ours = max((_rank(t, statement.reading) for t in slot.claim), default=0)
+        theirs = max((_rank(t, statement.best.evidence) for t in slot.evidence), default=0)
         counted = any(t.quantity is not None for t in slot.evidence)
         if ours and theirs and ours > theirs and not denied:
             return f"The claim says “{_quantifier_of(slot.claim)}”, its evidence less."
@@ -125,9 +129,30 @@ def _quantifier(statement: Statement) -> str | None:
             not denied and _quantifier_of(slot.claim) not in ("both", "whole", "entire")
         ):  # fmt: skip
             return f"The claim adds “{_quantifier_of(slot.claim)}”."
-        if theirs and theirs < _ALL and not ours and len(slot.claim) == 0 and theirs != 3:
+        if theirs and theirs < _ALL and not ours and not slot.claim and _subject(slot, statement):
             return f"The evidence says “{_quantifier_of(slot.evidence)}”, the claim leaves it out."
     return None
+
+
+def _rank(term: Term, text: Reading) -> int:
+    """Strength of a quantifier, 0 for other words and for the superlative "most"."""
+    rank = QUANTIFIERS.get(term.lower, 0)
+    if term.lower == "most" and not term.initial:
+        index = text.terms.index(term)
+        if text.terms[index - 1].lower in ("the", "its", "their", "his", "her", "s", "one"):
+            return 0
+    return rank
+
+
+def _subject(slot: Slot, statement: Statement) -> bool:
+    """Whether the dropped quantifier counts the subject; "ate some apples" is "ate apples"."""
+    first = max(slot.evidence, key=lambda t: QUANTIFIERS.get(t.lower, 0))
+    if QUANTIFIERS.get(first.lower) == QUANTIFIERS["half"]:
+        return False
+    terms = statement.best.evidence.terms
+    index = terms.index(first)
+    before = terms[index - 1].lower if index else ""
+    return first.initial or before in CLAUSE
 
 
 def _quantifier_of(terms: tuple[Term, ...]) -> str:

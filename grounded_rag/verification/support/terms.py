@@ -101,10 +101,14 @@ def read(text: str, language: str | None = None) -> Reading:
             while position < len(quantities) and quantities[position].end <= word.start:
                 position += 1
             inside = position < len(quantities) and quantities[position].start < word.end
-            if inside:
-                quantity = quantities[position]
-                if not terms or terms[-1].quantity is not quantity:
-                    terms.append(_number(quantity))
+            # One token may hold several quantities ("1939-1975"), or one quantity several tokens.
+            while position < len(quantities) and quantities[position].start < word.end:
+                if not terms or terms[-1].quantity is not quantities[position]:
+                    terms.append(_number(quantities[position]))
+                if quantities[position].end > word.end:
+                    break
+                position += 1
+            if inside or (terms and terms[-1].quantity and terms[-1].end > word.start):
                 continue
             terms.append(_word(word, whole, cleaned, language))
             if len(terms) >= MAX_TERMS:
