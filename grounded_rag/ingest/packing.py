@@ -26,6 +26,9 @@ _MARGIN = 1.04
 _TINY = 0.15
 _HALF_FULL = 0.4
 _LEAST_ROOM = 16
+_LOOK_AHEAD = 400
+_TELLING_WEIGHT = 40
+_LEAST_SCALE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,10 @@ class Packer:
     _pieces: list[Piece] = field(default_factory=list)
     _parts: list[Part] = field(default_factory=list)
     _weight: float = 0.0
+    # Tokens that a piece has for its text, and estimated tokens that make as many: the estimate is
+    # corrected by what the pieces of the same passage turned out to have.
     _budget: float = 0.0
+    _limit: float = 0.0
     _per_unit: float = 1.0
 
     def pack(self, passages: Sequence[Passage]) -> list[Piece]:
@@ -86,15 +92,14 @@ class Packer:
         return self._pieces
 
     def _weighed(self, block: Block, passage: Passage) -> list[Part]:
+        weights = [self._estimate(a, b) for a, b in block.parts]
+        if block.is_table and 0 < sum(weights) < 2 * self.capacity:
+            # Whether a table stays whole is worth an exact count.
+            exact = self.count(self.text[block.parts[0][0] : block.parts[-1][1]])
+            weights = [weight * exact / sum(weights) for weight in weights]
         return [
-            Part(
-                a,
-                b,
-                self._estimate(a, b),
-                passage.path,
-                table_header=block.header if index else "",
-            )
-            for index, (a, b) in enumerate(block.parts)
+            Part(a, b, weight, passage.path, table_header=block.header if index else "")
+            for index, ((a, b), weight) in enumerate(zip(block.parts, weights, strict=True))
         ]
 
     def _estimate(self, start: int, end: int) -> float:
@@ -108,7 +113,7 @@ class Packer:
             self._emit_all()
         if not self._parts:
             header = self.measure(Piece(0, 0, passage.path))
-            self._budget = self.capacity - header
+            self._budget = self._limit = self.capacity - header
             if self._budget < _LEAST_ROOM:
                 raise ConfigError(
                     f"A chunk capacity of {self.capacity} tokens is too small: title and headings "
@@ -121,11 +126,11 @@ class Packer:
     def _joins(self, passage: Passage, weight: float) -> bool:
         """Whether a passage goes on in the pending piece: bare headings and tiny relatives."""
         if not any(not part.is_heading for part in self._parts):
-            return self._weight < self._budget / 2
+            return self._weight < self._limit / 2
         first = self._parts[0].path
         related = bool(passage.path[:-1]) and passage.path[: len(first[:-1])] == first[:-1]
-        fits = self._weight + weight <= self._budget
-        return fits and (related or not first) and self._weight < _TINY * self._budget
+        fits = self._weight + weight <= self._limit
+        return fits and (related or not first) and self._weight < _TINY * self._limit
 
     def _append(self, part: Part) -> None:
         self._parts.append(part)
@@ -137,52 +142,70 @@ class Packer:
 
     def _add_block(self, parts: list[Part], *, whole: bool) -> None:
         weight = sum(part.weight for part in parts)
-        if self._has_body and self._weight + weight > self._budget:
+        if self._has_body and self._weight + weight > self._limit:
             # What fits into a piece of its own waits for it, unless it can go on in a near empty
             # one; what does not fit anyway begins here, unless this piece is nearly full.
-            fits_alone = weight <= self._budget
+            fits_alone = weight <= self._limit
             enough = _HALF_FULL if fits_alone else 1 - _HALF_FULL
-            if (fits_alone and whole) or self._weight >= enough * self._budget:
+            if (fits_alone and whole) or self._weight >= enough * self._limit:
                 self._emit()
         for part in parts:
             self._add_part(part)
 
     def _add_part(self, part: Part) -> None:
-        if self._weight + part.weight > self._budget and self._has_body:
-            self._emit()
-        room = max(self._budget - self._weight, self._budget / 4)
-        if part.weight <= room:
-            self._append(part)
-            return
-        share = room / part.weight
-        for piece in self._split(part, int((part.end - part.start) * share)):
-            if self._weight + piece.weight > self._budget and self._has_body:
-                self._emit()
-            self._append(piece)
+        """Add a part; of one that is too long, as much as fits, piece by piece."""
+        self._make_room(part.weight)
+        left: Part | None = part
+        while left is not None and left.weight > (room := self._room()):
+            first, left = self._cut(left, room / left.weight)
+            self._append(first)
+            if left is not None:
+                self._make_room(left.weight)
+        if left is not None:
+            self._append(left)
 
-    def _split(self, part: Part, characters: int) -> list[Part]:
-        """Cut one part at sentences, words or grapheme clusters, `characters` at most each."""
+    def _room(self) -> float:
+        # Long headings must not leave so little that the text is cut into crumbs.
+        return max(self._limit - self._weight, self._limit / 4)
+
+    def _make_room(self, weight: float) -> None:
+        while self._has_body and self._weight + weight > self._limit:
+            self._emit()
+
+    def _cut(self, part: Part, share: float) -> tuple[Part, Part | None]:
+        """Cut a part in two at a sentence, word or grapheme cluster.
+
+        Args:
+            part: The part.
+            share: Most of its characters that the first half may have.
+
+        Raises:
+            ConfigError: It is one character, which cannot be cut.
+        """
         from semantic_text_splitter import TextSplitter
 
-        body = self.text[part.start : part.end]
-        # The end of a hard-wrapped line is no better place to cut than any other space.
-        flat = body.replace("\n", " ").replace("\r", " ")
-        found = TextSplitter(max(1, characters), trim=False).chunk_indices(flat)
-        bounds = [trim(body, at, at + len(piece)) for at, piece in found]
-        kept = [bound for bound in bounds if bound is not None]
-        if len(kept) < 2:
-            middle = len(body) // 2
-            halves = (trim(body, 0, middle), trim(body, middle, len(body)))
-            kept = [half for half in halves if half is not None]
-        return [
-            replace(
-                part,
-                start=part.start + a,
-                end=part.start + b,
-                weight=self._estimate(part.start + a, part.start + b),
+        length = part.end - part.start
+        if length < 2:
+            raise ConfigError(
+                f"A chunk capacity of {self.capacity} tokens has no room for one character.",
+                hint="Raise the capacity or shorten the title.",
             )
-            for a, b in kept
+        size = max(1, min(length - 1, int(length * share)))
+        # A little more than fits is enough to see where the next word or cluster ends, and the
+        # end of a hard-wrapped line is no better place to cut than any other space.
+        body = self.text[part.start : part.start + min(length, 2 * size + _LOOK_AHEAD)]
+        flat = body.replace("\n", " ").replace("\r", " ")
+        pieces = TextSplitter(size, trim=False).chunk_indices(flat)
+        middle = part.start + (pieces[1][0] if len(pieces) > 1 else size)
+        halves = [
+            replace(part, start=bounds[0], end=bounds[1], weight=self._estimate(*bounds))
+            for bounds in (
+                trim(self.text, part.start, middle),
+                trim(self.text, middle, part.end),
+            )
+            if bounds is not None
         ]
+        return halves[0], halves[1] if len(halves) > 1 else None
 
     def _emit_all(self) -> None:
         while self._parts:
@@ -194,13 +217,14 @@ class Packer:
         Args:
             more: Whether text of the same passage follows: a line ending in ":" waits for it.
         """
-        size = len(self._parts)
-        if more and size > 1 and not self._parts[-2].is_heading and self._introduces(size - 1):
+        size = self._fitting()
+        if more and self._ends_open(size):
             size -= 1
         while True:
             taken = self._parts[:size]
             piece = _piece_of(taken)
             tokens = self.measure(piece)
+            self._correct(sum(part.weight for part in taken), tokens)
             if tokens <= self.capacity:
                 break
             size = self._shrunk(taken, tokens)
@@ -208,8 +232,26 @@ class Packer:
         self._parts = self._parts[size:]
         self._weight = sum(part.weight for part in self._parts)
 
-    def _introduces(self, index: int) -> bool:
-        return self.text[self._parts[index].end - 1] in ":："
+    def _fitting(self) -> int:
+        """Return how many of the pending parts fit by estimate; at least one that is no heading."""
+        total = 0.0
+        for size, part in enumerate(self._parts):
+            total += part.weight
+            if total > self._limit and size and not self._parts[size - 1].is_heading:
+                return size
+        return len(self._parts)
+
+    def _correct(self, weight: float, tokens: int) -> None:
+        """Learn from an exact count how many tokens the text of this passage makes."""
+        if weight >= _TELLING_WEIGHT:
+            exact = (tokens - self.capacity + self._budget) / weight
+            self._limit = self._budget / max(_LEAST_SCALE, _MARGIN * exact)
+
+    def _ends_open(self, size: int) -> bool:
+        """Whether the last of so many parts introduces what follows and others stand before it."""
+        if size < 2 or self._parts[size - 2].is_heading:
+            return False
+        return self.text[self._parts[size - 1].end - 1] in ":："
 
     def _shrunk(self, taken: list[Part], tokens: int) -> int:
         """Return how many parts to try next, after cutting one in two where none can go."""
@@ -230,7 +272,8 @@ class Packer:
             return size
         cut = taken[size]
         share = min(0.9, 0.95 * room / (cut.weight * scale)) if cut.weight else 0.5
-        self._parts[size : size + 1] = self._split(cut, int((cut.end - cut.start) * share))
+        first, rest = self._cut(cut, share)
+        self._parts[size : size + 1] = [first] if rest is None else [first, rest]
         return size + 1
 
 

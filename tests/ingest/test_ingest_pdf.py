@@ -78,6 +78,7 @@ def test_headings_are_found_by_their_font():
             canvas.drawString(50, 690 - 14 * number, line)
         canvas.setFont("Helvetica-Bold", 11)
         canvas.drawString(50, 600, "Who can open one")
+        canvas.drawString(50, 550, "This whole sentence is bold and is evidence.")
         canvas.setFont("Helvetica", 11)
         canvas.drawString(50, 580, "Everybody who is of age and lives in the country.")
 

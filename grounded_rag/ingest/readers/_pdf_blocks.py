@@ -17,6 +17,7 @@ _HYPHENS = ("-", "\u00ad", "\u2010")
 _LEADERS = re.compile(r"\.{4,}\s?[0-9ivxIVX]{1,5}$")
 _NEW_PARAGRAPH = 1.25
 _AT_MARGIN = 6.0
+_LONGEST_BOLD_HEADING = 100
 _SAME_SIZE = 0.1
 _SHORTEST_WRAPPED = 25
 _COLUMN_START = 60.0
@@ -80,28 +81,44 @@ def split_blocks(lines: Sequence[Line], fonts: Fonts) -> Iterator[TextBlock | Ta
 
 
 def _levels(lines: Sequence[Line], fonts: Fonts) -> dict[int, int]:
-    """Return the levels of the headings by the identity of their lines."""
+    """Return the levels of the headings by the identity of their lines.
+
+    Headings are no evidence, so what is bold and only as large as the body must look like one: it
+    stands at the margin, is short, and is no part of a sentence.
+    """
     levels: dict[int, int] = {}
     left = _left_edge(lines)
     for index, line in enumerate(lines):
         level = fonts.level(line)
         if level is None:
             continue
-        # A bold cell of a table is no heading: it stands inside, or its text goes on around it.
         if line.size < HEADING_SIZE * fonts.body and (
-            abs(line.x0 - left) > _AT_MARGIN or _is_midst(lines, index, levels)
+            abs(line.x0 - left) > _AT_MARGIN or _is_sentence(lines, index)
         ):
             continue
         levels[id(line)] = level
     return levels
 
 
-def _is_midst(lines: Sequence[Line], index: int, levels: dict[int, int]) -> bool:
-    """Whether a bold line is the middle of a sentence: words in lower case around its ends."""
-    if lines[index].text[:1].islower():
-        return index == 0 or id(lines[index - 1]) not in levels
-    below = lines[index + 1] if index + 1 < len(lines) else None
-    return below is not None and below.text[:1].islower() and not below.bold
+def _is_sentence(lines: Sequence[Line], index: int) -> bool:
+    """Whether the bold lines around `index` are, or belong to, running text."""
+    first = last = index
+    while first > 0 and _is_bold_pair(lines[first - 1], lines[first]):
+        first -= 1
+    while last + 1 < len(lines) and _is_bold_pair(lines[last], lines[last + 1]):
+        last += 1
+    text = " ".join(line.text for line in lines[first : last + 1])
+    follower = lines[last + 1].text if last + 1 < len(lines) else ""
+    return (
+        len(text) > _LONGEST_BOLD_HEADING
+        or text[:1].islower()
+        or text.endswith((".", ",", ";", ":"))
+        or follower[:1].islower()
+    )
+
+
+def _is_bold_pair(line: Line, below: Line) -> bool:
+    return line.bold and below.bold and 0 < line.y0 - below.y0 < 1.5 * below.size
 
 
 def _left_edge(lines: Sequence[Line]) -> float:

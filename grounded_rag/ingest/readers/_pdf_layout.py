@@ -18,7 +18,6 @@ HEADING_SIZE = 1.12
 """Headings are at least so much larger than the body, or bold."""
 
 _LONGEST_HEADING = 160
-_LONGEST_BOLD_HEADING = 90
 _DEEPEST = 6
 
 
@@ -134,11 +133,4 @@ def _may_head(line: Line, *, body: float, body_bold: bool) -> bool:
         return False
     if line.size >= HEADING_SIZE * body:
         return True
-    return (
-        line.bold
-        and not body_bold
-        and line.size >= 0.95 * body
-        and len(text) <= _LONGEST_BOLD_HEADING
-        and not text.endswith((".", ",", ";", ":"))
-        and len(line.segments) == 1
-    )
+    return line.bold and not body_bold and line.size >= 0.95 * body and len(line.segments) == 1
