@@ -87,12 +87,13 @@ class FoldedText:
             end = pair.close_end
 
 
-def fold(text: str, *, every_row: bool = False, keep: frozenset[str] | None = None) -> FoldedText:
+def fold(text: str, *, raw: bool = False, keep: frozenset[str] | None = None) -> FoldedText:
     """Return the folded view of `text`.
 
     Args:
         text: Any text; it is never changed.
-        every_row: Whether every line with a pipe is read as a table row.
+        raw: Whether markup stays as it is: a quote copied with its markup may have cut a pair
+            of delimiters apart.
         keep: Words of a quote. A line-end hyphen is kept where they hold the hyphenated word,
             and dropped otherwise; without them, the text's other words decide.
     """
@@ -103,14 +104,14 @@ def fold(text: str, *, every_row: bool = False, keep: frozenset[str] | None = No
     if not unicodedata.is_normalized("NFC", current):
         _add(stages, current, _composition_edits(current))
         current = stages[-1].text if stages else text
-    pairs = emphasis_pairs(current)
+    pairs = [] if raw else emphasis_pairs(current)
     presentation = presentation_edits(current, keep)
     edits = presentation.edits
     # Of two edits of the same characters the first one counts, and sorting keeps their order.
     if pairs:
         edits = pair_edits(pairs) + edits
     if "|" in current or "\t" in current:
-        edits = row_edits(current, every_line=every_row) + edits
+        edits = row_edits(current, raw=raw) + edits
     if edits is not presentation.edits:
         edits.sort(key=_widest_first)
     if edits:

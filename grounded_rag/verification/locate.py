@@ -19,6 +19,7 @@ from grounded_rag.verification.folding import FoldedText, Place, fold
 _SPACE_BY_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
 _STOPS = ".。．。।۔"
 _WRAPPERS = {'"': '"', "'": "'", "「": "」", "『": "』", "《": "》"}
+_MARKUP = frozenset("|*_`[]")
 _CUTS_ALLOWED = 64
 _PLACES_KEPT = 1000
 
@@ -174,16 +175,16 @@ def _folded(source: Source, quote: Quote) -> Match | Cut | None:
 def _views(source: Source, quote: Quote) -> Iterator[tuple[FoldedText, FoldedText, Readings]]:
     """Yield the folded view with the readings of the quote, then where the quote must decide.
 
-    It decides whether a line-end hyphen is kept, whether its pipes separate cells, and whether
-    its spaces beside characters of a script without spaces stand for line ends.
+    It decides whether a line-end hyphen is kept, whether markup was copied as it is, and whether
+    spaces beside characters of a script without spaces stand for line ends.
     """
     yield source.folded, quote.folded, quote.readings
     if source.folded.line_end_hyphens:
         words = frozenset(quote.folded.text.split())
         yield fold(source.text, keep=_bare(words)), quote.folded, quote.readings
-    if "|" in quote.text:
-        row = fold(quote.text, every_row=True)
-        yield source.folded, row, tuple(edge_readings(row.text.strip()))
+    if not _MARKUP.isdisjoint(quote.text):
+        raw = fold(quote.text, raw=True)
+        yield fold(source.text, raw=True), raw, tuple(edge_readings(raw.text.strip()))
     unwrapped = _SPACE_BY_UNSPACED.sub("", quote.folded.text)
     if unwrapped != quote.folded.text:
         yield source.folded, quote.folded, tuple(edge_readings(unwrapped.strip()))
@@ -196,10 +197,10 @@ def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cu
     if first < 0:
         return None
     width = len(reading.text)
-    mapped = (view.to_source(at, at + width) for at in _finds(view.text, reading.text, first))
+    mapped = (_place(view, at, at + width) for at in _finds(view.text, reading.text, first))
     places = _clean(view.source, mapped, width)
     if not places:
-        whole = view.to_source(first, first + width)
+        whole = _place(view, first, first + width)
         return Cut(whole) if whole else None
     folds = _folds_between(view, places[0], quote)
     if folds is None:
@@ -207,8 +208,20 @@ def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cu
     return Match(places, tuple(dict.fromkeys((*folds, *reading.folds))) or (Fold.WHITESPACE,))
 
 
+def _place(view: FoldedText, start: int, end: int) -> Place | None:
+    """Return the source's place of folded characters, without white space at its edges."""
+    place = view.to_source(start, end)
+    if place is None:
+        return None
+    text = view.source[place.start : place.end]
+    if not (text[-1:].isspace() or text[:1].isspace()):
+        return place
+    first = place.start + len(text) - len(text.lstrip())
+    return Place(first, max(first, place.start + len(text.rstrip())))
+
+
 def _folds_between(view: FoldedText, place: Place, quote: FoldedText) -> list[Fold] | None:
-    """Return the folds that bridge a difference, or None where the quote adds table cells."""
+    """Return the folds that bridge a difference; None where the quote adds cells."""
     ours: dict[Fold, list[str]] = {}
     theirs: dict[Fold, list[str]] = {}
     cells = quoted_cells = 0

@@ -78,7 +78,7 @@ def _closes(text: str, start: int, end: int, run: str) -> bool:
     return not after or not after.isalnum() or (len(run) == 2 and is_unspaced(after))
 
 
-def row_edits(text: str, *, every_line: bool = False) -> list[Edit]:
+def row_edits(text: str, *, raw: bool = False) -> list[Edit]:
     """Return the edits that read a table row as its cells, one space apart.
 
     The end of a row becomes a line feed, which no other fold leaves in a folded text, so that
@@ -86,24 +86,30 @@ def row_edits(text: str, *, every_line: bool = False) -> list[Edit]:
 
     Args:
         text: The text.
-        every_line: Whether every line with a pipe counts as a row, as in a quote of one row.
+        raw: Whether pipes stay and lose only the space around them. Then every line with a pipe
+            counts as a row, as it may be a part of one.
     """
     edits: list[Edit] = []
     previous: Line | None = None
     for line in classify_lines(text):
         if line.kind is LineKind.BLANK:
             continue
+        if raw and "|" in text[line.start : line.end]:
+            line = Line(line.start, line.end, LineKind.ROW)
         if previous is not None and (line.kind in _ROWS or previous.kind in _ROWS):
             edits.append((previous.end, line.start, "\n", Fold.WHITESPACE))
-        if line.kind is LineKind.ROW or (every_line and line.kind is not LineKind.DELIMITER):
-            edits.extend(_pipe_edits(text, line.start, line.end))
+        if line.kind is LineKind.ROW:
+            edits.extend(_pipe_edits(text, line.start, line.end, raw=raw))
         previous = line
     return edits
 
 
-def _pipe_edits(text: str, start: int, end: int) -> list[Edit]:
+def _pipe_edits(text: str, start: int, end: int, *, raw: bool) -> list[Edit]:
     edits: list[Edit] = []
     for match in _PIPE.finditer(text, start, end):
         at_edge = match.start() == start or match.end() == end
-        edits.append((match.start(), match.end(), "" if at_edge else " ", Fold.TABLE))
+        cell = "" if at_edge else " "
+        if raw and len(match[0]) == 1:
+            continue
+        edits.append((match.start(), match.end(), "|" if raw else cell, Fold.TABLE))
     return edits

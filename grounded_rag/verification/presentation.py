@@ -140,7 +140,7 @@ def _double_hyphens(text: str) -> list[Edit]:
     for match in _DOUBLE_HYPHEN.finditer(text):
         before = text[match.start() - 1 : match.start()]
         after = text[match.end() : match.end() + 1]
-        free = (not before or before.isspace()) and (not after or after.isspace())
+        free = (not before or before.isspace()) and (not after or after.isspace() or after in ".,;")
         if free or (before.isalpha() and after.isalpha()):
             edits.append((match.start(), match.end(), "-", Fold.TYPOGRAPHY))
     return edits
