@@ -5,30 +5,38 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from grounded_rag.ingest.spans import trim
 from grounded_rag.text.lines import LineKind, Unit, group_units
-from grounded_rag.text.sentences import sentence_bounds
 from grounded_rag.types import Document
 
 _GAP = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r|\r\n[^\S\n]*\r\n")
 _TABLE = frozenset({LineKind.ROW, LineKind.DELIMITER})
+_PROSE = frozenset({LineKind.TEXT, LineKind.LABEL})
+
+
+class BlockPart(NamedTuple):
+    """Trimmed bounds in the text; `is_prose` where it may be cut between sentences."""
+
+    start: int
+    end: int
+    is_prose: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, list or table: its parts are sentences, items or rows, in order.
+    """A paragraph, list or table: its parts are paragraphs, items or rows, in order.
 
     Attributes:
-        parts: Trimmed, disjoint, increasing spans as (start, end).
+        parts: Disjoint, increasing.
         is_table: Whether the parts are rows.
         header: Cells of the table's header on one line, or "".
     """
 
-    parts: tuple[tuple[int, int], ...]
+    parts: tuple[BlockPart, ...]
     is_table: bool = False
     header: str = ""
 
@@ -71,22 +79,18 @@ def split_passages(document: Document) -> list[Passage]:
 def _split_blocks(text: str, start: int, end: int) -> list[Block]:
     body = text[start:end]
     units = group_units(body)
-    sentences = sentence_bounds(body)
-    begins = [bound[0] for bound in sentences]
     blocks: list[Block] = []
     for first, last in _runs(body, units):
-        low = bisect_left(begins, units[first].start)
-        high = bisect_left(begins, units[last].end)
-        parts = tuple((start + a, start + b) for a, b in sentences[low:high])
-        is_table = units[first].kind in _TABLE and last > first
-        header = ""
-        if is_table:
-            joined = _join_header(parts, units[first : last + 1])
-            if joined != parts:
-                header = _cells(text[parts[0][0] : parts[0][1]])
-            parts = joined
-        if parts:
-            blocks.append(Block(parts, is_table, header))
+        run = units[first : last + 1]
+        parts = tuple(
+            BlockPart(start + unit.start, start + unit.end, unit.kind in _PROSE) for unit in run
+        )
+        if run[0].kind in _TABLE and len(run) > 1:
+            joined = _join_header(parts, run)
+            header = "" if joined == parts else _cells(text[parts[0].start : parts[0].end])
+            blocks.append(Block(joined, is_table=True, header=header))
+        else:
+            blocks.append(Block(parts))
     return blocks
 
 
@@ -104,13 +108,12 @@ def _runs(body: str, units: Sequence[Unit]) -> list[tuple[int, int]]:
     return runs
 
 
-def _join_header(
-    parts: tuple[tuple[int, int], ...], units: Sequence[Unit]
-) -> tuple[tuple[int, int], ...]:
+def _join_header(parts: tuple[BlockPart, ...], units: Sequence[Unit]) -> tuple[BlockPart, ...]:
     """Keep the header of a table, its rule and its first row in one part."""
     for index, unit in enumerate(units):
         if unit.kind is LineKind.DELIMITER and index + 1 < len(parts):
-            return ((parts[0][0], parts[index + 1][1]), *parts[index + 2 :])
+            head = BlockPart(parts[0].start, parts[index + 1].end, is_prose=False)
+            return (head, *parts[index + 2 :])
     return parts
 
 

@@ -6,9 +6,11 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from grounded_rag.ingest.blocks import split_passages
-from grounded_rag.ingest.packing import Packer, Piece
+from grounded_rag.ingest.packing import Packer
+from grounded_rag.ingest.parts import Piece
 from grounded_rag.types import Chunk, Document, Span
 
 DEFAULT_CAPACITY = 220
@@ -21,6 +23,13 @@ _TITLE_BYTES = 60
 _PATH_BYTES = 100
 _SEPARATOR = " › "
 _ID_DIGITS = 20
+
+
+class _View(NamedTuple):
+    """The embedded view of a piece and the headings inside its text."""
+
+    text: str
+    headings: tuple[Span, ...]
 
 
 def chunk(
@@ -49,36 +58,33 @@ def chunk(
         ConfigError: `capacity` leaves no room beside the title and the headings.
     """
     starts = [span.start for span in document.headings]
+    measured: dict[Piece, _View] = {}
 
-    def view_of(piece: Piece) -> str:
+    def measure(piece: Piece) -> int:
         text = document.text[piece.start : piece.end]
         inside = _headings_inside(document, starts, piece)
-        return _view(document.title, piece.path, text, inside)
+        measured[piece] = _View(_view(document.title, piece.path, text, inside), inside)
+        return count(measured[piece].text)
 
-    packer = Packer(
-        text=document.text,
-        measure=lambda piece: count(view_of(piece)),
-        count=count,
-        capacity=capacity,
-    )
+    packer = Packer(text=document.text, measure=measure, count=count, capacity=capacity)
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
     for piece in packer.pack(split_passages(document)):
+        view = measured[piece]
         text = document.text[piece.start : piece.end]
-        view = view_of(piece)
         chunks.append(
             Chunk(
-                id=_chunk_id(document.id, view, seen[view]),
+                id=_chunk_id(document.id, view.text, seen[view.text]),
                 doc_id=document.id,
                 span=Span(start=piece.start, end=piece.end),
                 text=text,
                 content_hash=hashlib.sha256(text.encode()).hexdigest(),
                 headings=piece.path,
-                heading_spans=_headings_inside(document, starts, piece),
+                heading_spans=view.headings,
                 page=document.page_of(piece.start),
             )
         )
-        seen[view] += 1
+        seen[view.text] += 1
     return tuple(chunks)
 
 

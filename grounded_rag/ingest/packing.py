@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from grounded_rag.errors import ConfigError
 from grounded_rag.ingest.blocks import Block, Passage
+from grounded_rag.ingest.parts import Part, Piece, piece_of
 from grounded_rag.ingest.spans import trim
+from grounded_rag.text.sentences import sentence_bounds
 
 _UNITS = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|[^\sA-Za-z0-9]")
 # Plain prose on which a tokenizer shows how many tokens it makes of one unit; it must not be
@@ -29,30 +31,6 @@ _LEAST_ROOM = 16
 _LOOK_AHEAD = 400
 _TELLING_WEIGHT = 40
 _LEAST_SCALE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A span that is placed as a whole if it fits; `weight` is its estimated tokens.
-
-    A row below the first of a table carries the table's header, or "".
-    """
-
-    start: int
-    end: int
-    weight: float
-    path: tuple[str, ...]
-    is_heading: bool = False
-    table_header: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The bounds of one chunk and the heading path of its text."""
-
-    start: int
-    end: int
-    path: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -92,14 +70,21 @@ class Packer:
         return self._pieces
 
     def _weighed(self, block: Block, passage: Passage) -> list[Part]:
-        weights = [self._estimate(a, b) for a, b in block.parts]
+        weights = [self._estimate(part.start, part.end) for part in block.parts]
         if block.is_table and 0 < sum(weights) < 2 * self.capacity:
             # Whether a table stays whole is worth an exact count.
-            exact = self.count(self.text[block.parts[0][0] : block.parts[-1][1]])
+            exact = self.count(self.text[block.parts[0].start : block.parts[-1].end])
             weights = [weight * exact / sum(weights) for weight in weights]
         return [
-            Part(a, b, weight, passage.path, table_header=block.header if index else "")
-            for index, ((a, b), weight) in enumerate(zip(block.parts, weights, strict=True))
+            Part(
+                part.start,
+                part.end,
+                weight,
+                passage.path,
+                is_prose=part.is_prose,
+                table_header=block.header if index else "",
+            )
+            for index, (part, weight) in enumerate(zip(block.parts, weights, strict=True))
         ]
 
     def _estimate(self, start: int, end: int) -> float:
@@ -153,7 +138,13 @@ class Packer:
             self._add_part(part)
 
     def _add_part(self, part: Part) -> None:
-        """Add a part; of one that is too long, as much as fits, piece by piece."""
+        """Add a part; of one that does not fit, as much as fits, piece by piece."""
+        if part.is_prose and self._weight + part.weight > self._limit:
+            fits_alone = part.weight <= self._limit
+            if not (fits_alone and self._has_body and self._weight >= _HALF_FULL * self._limit):
+                for sentence in self._sentences(part):
+                    self._add_part(sentence)
+                return
         self._make_room(part.weight)
         left: Part | None = part
         while left is not None and left.weight > (room := self._room()):
@@ -163,6 +154,19 @@ class Packer:
                 self._make_room(left.weight)
         if left is not None:
             self._append(left)
+
+    def _sentences(self, part: Part) -> list[Part]:
+        found = sentence_bounds(self.text[part.start : part.end])
+        return [
+            replace(
+                part,
+                start=part.start + start,
+                end=part.start + end,
+                weight=self._estimate(part.start + start, part.start + end),
+                is_prose=False,
+            )
+            for start, end in found
+        ]
 
     def _room(self) -> float:
         # Long headings must not leave so little that the text is cut into crumbs.
@@ -222,7 +226,7 @@ class Packer:
             size -= 1
         while True:
             taken = self._parts[:size]
-            piece = _piece_of(taken)
+            piece = piece_of(taken)
             tokens = self.measure(piece)
             self._correct(sum(part.weight for part in taken), tokens)
             if tokens <= self.capacity:
@@ -271,23 +275,11 @@ class Packer:
         if size and room < self._budget / 4:
             return size
         cut = taken[size]
+        if cut.is_prose:
+            sentences = self._sentences(cut)
+            self._parts[size : size + 1] = sentences
+            return self._shrunk(self._parts[: size + len(sentences)], tokens)
         share = min(0.9, 0.95 * room / (cut.weight * scale)) if cut.weight else 0.5
         first, rest = self._cut(cut, share)
         self._parts[size : size + 1] = [first] if rest is None else [first, rest]
         return size + 1
-
-
-def _piece_of(parts: Sequence[Part]) -> Piece:
-    """Return the piece of some parts; its path is what the paths of its body have in common.
-
-    A piece that begins inside a table has the table's header as the last of its path: a slice of
-    the text cannot repeat it.
-    """
-    paths = [part.path for part in parts if not part.is_heading] or [parts[-1].path]
-    common = paths[0]
-    for path in paths[1:]:
-        while path[: len(common)] != common:
-            common = common[:-1]
-    if parts[0].table_header:
-        common = (*common, parts[0].table_header)
-    return Piece(parts[0].start, parts[-1].end, common)
