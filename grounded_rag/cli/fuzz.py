@@ -24,6 +24,8 @@ from grounded_rag.testing.tamper import (
     KindResult,
     load_corpus,
     load_data,
+    read_cases,
+    run_cases,
     run_fuzz,
 )
 
@@ -39,6 +41,10 @@ def fuzz(
         Path | None,
         typer.Option("--data", help="Folder of data sets: wice, squad2, policyqa, tatqa, ..."),
     ] = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option("--cases", help="JSON lines of labelled quotes, instead of drawn ones."),
+    ] = None,
     per_class: Annotated[
         int, typer.Option("--per-class", min=1, help="Quotes a class, where there is material.")
     ] = 50,
@@ -53,13 +59,21 @@ def fuzz(
     Exit code 0: no tampered quote was accepted and at least 99.5% of the benign ones were, each
     with its literal span. 1: not so.
     """
-    if corpus is not None and data is not None:
-        raise InputError("--corpus and --data are both given.", hint="Give one of them.")
-    material = load_data(data) if data is not None else load_corpus(corpus or "demo")
-    with _bar(enabled=not as_json) as progress:
-        report = run_fuzz(
-            material, per_class=per_class, seed=seed, support=support, progress=progress
-        )
+    given = [
+        name
+        for name, value in (("--corpus", corpus), ("--data", data), ("--cases", cases))
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} are given together.", hint="Give one of them.")
+    if cases is not None:
+        report = run_cases(read_cases(cases), name=str(cases), support=support)
+    else:
+        material = load_data(data) if data is not None else load_corpus(corpus or "demo")
+        with _bar(enabled=not as_json) as progress:
+            report = run_fuzz(
+                material, per_class=per_class, seed=seed, support=support, progress=progress
+            )
     if as_json:
         typer.echo(report.model_dump_json(indent=2))
     else:
@@ -91,8 +105,8 @@ def _bar(*, enabled: bool) -> Iterator[Callable[[KindResult], None]]:
 def report_view(report: FuzzReport) -> RenderableType:
     """Return the counts of a run as a table, and the quotes that were judged wrongly."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("class")
-    for name in ("quotes", "accepted", "refused", "wrong span", "accepted, 95% interval", "shown"):
+    table.add_column("class", no_wrap=True)
+    for name in ("quotes", "accepted", "refused", "wrong span", "95% interval", "shown"):
         table.add_column(name, justify="right")
     for label in ("tamper", "benign"):
         rows = [row for row in report.results if row.label == label]

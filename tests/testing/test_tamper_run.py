@@ -7,7 +7,19 @@ import pytest
 from grounded_rag.errors import InputError
 from grounded_rag.testing import pytest_plugin
 from grounded_rag.testing.pytest_plugin import fuzz_folder
-from grounded_rag.testing.tamper import BENIGN, KINDS, load_corpus, load_data, run_fuzz
+from grounded_rag.testing.tamper import (
+    BENIGN,
+    KINDS,
+    FuzzCase,
+    FuzzChunk,
+    draw_cases,
+    load_corpus,
+    load_data,
+    pools_of,
+    read_cases,
+    run_cases,
+    run_fuzz,
+)
 from grounded_rag.types import (
     Citation,
     CitationCheck,
@@ -234,3 +246,60 @@ def test_one_claim_is_made_of_each_quote(corpus):
     assert draft.claims[0].citations == (
         Citation(chunk_id=chunks[0].chunk.id, quote=draft.claims[0].text),
     )
+
+
+def test_given_cases_are_read_from_both_formats_and_counted(tmp_path, corpus):
+    own = draw_cases(BENIGN[0], pools_of(corpus), count=1, seed=0)[0]
+    hand_made = {
+        "id": "S-1",
+        "kind": "repeated",
+        "chunks": [{"id": "c1", "text": "A: it is 30 days. B: it is 30 days."}],
+        "model_output": {
+            "claims": [
+                {"text": "B is 30 days.", "chunk_id": "c1", "quote": "it is 30 days."},
+                {"text": "It is 40 days.", "chunk_id": "c1", "quote": "it is 40 days."},
+                {"text": "Support decides.", "chunk_id": "c1", "quote": "A: it is"},
+            ]
+        },
+        "expected": {
+            "claims": [
+                {"verdict": "flagged", "literal": True, "start": 3, "end": 17},
+                {"verdict": "rejected", "literal": False},
+                {"verdict": "rejected", "literal": True},
+            ]
+        },
+    }
+    path = tmp_path / "cases.jsonl"
+    path.write_text(f"{own.model_dump_json()}\n\n{json.dumps(hand_made)}\n", encoding="utf-8")
+    cases = read_cases(path)
+    assert [case.label for case in cases] == ["benign", "benign", "tamper"]
+    assert cases[0] == own
+    report = run_cases(cases, verify=by_rule(literal))
+    assert report.total("benign").accepted == 2
+    assert report.total("tamper").refused == 1
+    assert not report.failed
+
+
+def test_the_claim_of_a_given_case_reaches_the_verifier():
+    texts = []
+
+    def verify(draft, chunks, *, checks=None):
+        texts.extend(claim.text for claim in draft.claims)
+        return by_rule(literal)(draft, chunks)
+
+    chunk = FuzzChunk(id="c", text="It is so.")
+    case = FuzzCase(
+        id="1", kind="k", label="tamper", chunks=(chunk,), cited="c", quote="It is not so.",
+        original="It is so.",
+    )  # fmt: skip
+    run_cases([case, case.model_copy(update={"claim": "No."})], verify=verify, support=False)
+    assert texts == ["It is not so.", "No."]
+
+
+def test_a_line_that_is_no_case_is_named(tmp_path):
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"id": "x"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="line 1"):
+        read_cases(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_cases(tmp_path / "nowhere.jsonl")

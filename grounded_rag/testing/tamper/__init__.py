@@ -10,12 +10,13 @@ quotes that differ from it in presentation only. The fuzzer's word lists and its
 `in` over the unfolded text) are its own; it knows the verifier by its public function alone.
 """
 
+from grounded_rag.testing.tamper.case_files import read_cases
 from grounded_rag.testing.tamper.draw import draw_cases
 from grounded_rag.testing.tamper.intervals import Interval, clopper_pearson
 from grounded_rag.testing.tamper.kinds import BENIGN, KINDS, TAMPERS
 from grounded_rag.testing.tamper.material import Corpus, pools_of
 from grounded_rag.testing.tamper.report import MIN_BENIGN, Finding, FuzzReport, KindResult
-from grounded_rag.testing.tamper.run import PER_CLASS, Verifier, run_fuzz
+from grounded_rag.testing.tamper.run import PER_CLASS, Verifier, run_cases, run_fuzz
 from grounded_rag.testing.tamper.sources import load_corpus, load_data
 from grounded_rag.testing.tamper.values import FuzzCase, FuzzChunk, Kind, Label, Passage
 
@@ -41,5 +42,7 @@ __all__ = [
     "load_corpus",
     "load_data",
     "pools_of",
+    "read_cases",
+    "run_cases",
     "run_fuzz",
 ]

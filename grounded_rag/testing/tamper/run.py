@@ -11,7 +11,7 @@ from grounded_rag.testing.tamper.draw import draw_cases
 from grounded_rag.testing.tamper.kinds import KINDS
 from grounded_rag.testing.tamper.material import Corpus, pools_of
 from grounded_rag.testing.tamper.report import Finding, FuzzReport, KindResult
-from grounded_rag.testing.tamper.values import FuzzCase, Kind
+from grounded_rag.testing.tamper.values import FuzzCase, Kind, Label
 from grounded_rag.types import (
     Chunk,
     Citation,
@@ -85,7 +85,8 @@ def run_fuzz(
         started = time.perf_counter()
         verdicts = [v for batch in _batches(cases) for v in judge(batch, check, support=support)]
         seconds += time.perf_counter() - started
-        results.append(_result(kind, cases, verdicts, support=support))
+        group = Class(kind.name, kind.label, kind.says)
+        results.append(_result(group, cases, verdicts, support=support))
         if progress is not None:
             progress(results[-1])
     return FuzzReport(
@@ -96,6 +97,49 @@ def run_fuzz(
         results=tuple(results),
         seconds=seconds,
     )
+
+
+def run_cases(
+    cases: Sequence[FuzzCase],
+    *,
+    name: str = "cases",
+    verify: Verifier | None = None,
+    support: bool = True,
+) -> FuzzReport:
+    """Count what the verifier makes of given labelled quotes, by class.
+
+    Args:
+        cases: The quotes.
+        name: What they are called in the report.
+        verify: The verifier; by default `grounded_rag.verify`.
+        support: Whether to count also the claims that pass all default checks.
+    """
+    check = verify if verify is not None else _default_verifier()
+    groups: dict[tuple[str, Label], list[FuzzCase]] = {}
+    for case in cases:
+        groups.setdefault((case.kind, case.label), []).append(case)
+    results = []
+    started = time.perf_counter()
+    for (kind, label), group in groups.items():
+        # One at a time: chunk ids of given cases may repeat from case to case.
+        verdicts = [v for case in group for v in judge([case], check, support=support)]
+        results.append(_result(Class(kind, label, ""), group, verdicts, support=support))
+    return FuzzReport(
+        corpus=name,
+        seed=0,
+        passages=len({chunk.text for case in cases for chunk in case.chunks}),
+        sentences=len(cases),
+        results=tuple(results),
+        seconds=time.perf_counter() - started,
+    )
+
+
+class Class(NamedTuple):
+    """Name, label and description of a class."""
+
+    name: str
+    label: Label
+    says: str
 
 
 def _default_verifier() -> Verifier:
@@ -142,7 +186,7 @@ def _verdict(case: FuzzCase, verdict: ClaimVerdict, *, shown: bool | None) -> Ve
 
 
 def _result(
-    kind: Kind, cases: Sequence[FuzzCase], verdicts: Sequence[Verdict], *, support: bool
+    kind: Class, cases: Sequence[FuzzCase], verdicts: Sequence[Verdict], *, support: bool
 ) -> KindResult:
     found = [verdict.found for verdict in verdicts]
     wrong = {"accepted", "crashed"} if kind.label == "tamper" else set(found) - {"accepted"}
@@ -182,7 +226,10 @@ def _batches(cases: Sequence[FuzzCase]) -> Iterator[Sequence[FuzzCase]]:
 def _draft(cases: Sequence[FuzzCase]) -> Draft:
     return Draft(
         claims=tuple(
-            Claim(text=case.quote, citations=(Citation(chunk_id=case.cited, quote=case.quote),))
+            Claim(
+                text=case.claim or case.quote,
+                citations=(Citation(chunk_id=case.cited, quote=case.quote),),
+            )
             for case in cases
         )
     )

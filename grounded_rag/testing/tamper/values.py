@@ -74,6 +74,7 @@ class FuzzCase(Frozen):
         quote: The quote to be checked.
         original: What the cited document really says in its place.
         expected: For a benign quote, the literal span of the cited chunk that must be returned.
+        claim: The claim that cites it; "" for one in the words of the quote.
     """
 
     id: str
@@ -84,6 +85,7 @@ class FuzzCase(Frozen):
     quote: str
     original: str
     expected: Span | None = None
+    claim: str = ""
 
     @property
     def cited_text(self) -> str:
