@@ -114,8 +114,8 @@ def score_case(case: Case) -> Score:
         misses.append(f"{len(verification.claims)} claims instead of {len(claims)}")
     verdicts = [_verdict(verification, index) for index in range(len(verification.claims))]
     for index, (want, verdict) in enumerate(zip(claims, verification.claims, strict=False)):
-        for miss in _claim_misses(case, want, verdict, verdicts[index], verification, index):
-            misses.append(f"claim {index + 1}: {miss}")
+        found = _claim_misses(case, want, verdict, verdicts[index], verification, index)
+        misses.extend(f"claim {index + 1}: {miss}" for miss in found)
         reason = want.get("reason")
         known = REASONS.get(reason or "")
         if known is not None and not verdict.supported and verdict.reason not in known:

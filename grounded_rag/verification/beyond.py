@@ -34,6 +34,9 @@ def runs_beyond(quote: Quote, passage: Passage, passages: Passages) -> Beyond | 
         return None
     if inside.count(" ") + 1 < _INSIDE_WORDS and len(inside) * 2 < len(wanted):
         return None
+    outside = (wanted[tail:] if tail else wanted[: len(wanted) - head]).strip()
+    if outside in view:
+        return None
     edge = "runs past the end" if tail else "begins before the start"
     found = locate(passage.source, Quote(inside))
     kept = None

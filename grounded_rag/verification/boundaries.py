@@ -65,6 +65,10 @@ def cuts_token(text: str, position: int) -> bool:
         before, after = text[left], text[right]
         if _is_one_glyph(before, after):
             return True
+        # A mark belongs to the letter that carries it.
+        while left > 0 and before > "\x7f" and unicodedata.category(before)[0] == "M":
+            left -= 1
+            before = text[left]
     if after == "\n" or before == "\n" or before == "\r":
         return _cuts_wrapped_word(text, left, right)
     if before == ";" or after == "&":

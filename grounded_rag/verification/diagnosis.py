@@ -101,7 +101,8 @@ def _elsewhere(quote: Quote, passage: Passage, passages: Passages) -> list[str]:
     Only chunks that hold its longest words as they are get folded: this explains a refusal, and
     a chunk missed for a hyphenated word changes nothing else.
     """
-    words = sorted(_WORDS.findall(quote.text[:2000]), key=len, reverse=True)[:_ANCHOR_WORDS]
+    # Not the first word: its first letter may stand there in the other case.
+    words = sorted(_WORDS.findall(quote.text[:2000])[1:], key=len, reverse=True)[:_ANCHOR_WORDS]
     return sorted(
         other.id
         for other in passages
