@@ -20,7 +20,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from grounded_rag.errors import IndexMismatchError, IndexNotFoundError, StoreError
+from grounded_rag.errors import IndexMismatchError, StoreError
 
 SCHEMA_VERSION = 1
 FILE_NAME = "ledger.sqlite3"
@@ -79,22 +79,16 @@ CREATE VIRTUAL TABLE lexical USING fts5(
 
 
 def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
-    """Open the ledger of an index folder, in autocommit mode.
+    """Open the ledger that `has_ledger` found, in autocommit mode.
 
     Raises:
-        IndexNotFoundError: There is no ledger.
         IndexMismatchError: Another version of this package made it.
         StoreError: The file cannot be read.
     """
     path = folder / FILE_NAME
-    if not path.is_file():
-        raise IndexNotFoundError(
-            f"There is no index in {folder}.",
-            hint="Ingest documents first: grounded-rag ingest FOLDER --index INDEX.",
-        )
     connection = _open(path)
     try:
-        _check_schema(connection, path)
+        _check_schema(connection)
         if not write:
             connection.execute("PRAGMA query_only = ON")
     except sqlite3.Error as error:
@@ -150,11 +144,7 @@ def has_ledger(folder: Path) -> bool:
     if not path.is_file():
         return False
     with contextlib.closing(_open(path)) as connection:
-        try:
-            return "meta" in table_names(connection)
-        except sqlite3.Error:
-            # Not empty and not readable: leave it to `connect` to say so.
-            return True
+        return "meta" in table_names(connection)
 
 
 @contextlib.contextmanager
@@ -170,6 +160,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _open(path: Path, mode: str = "rw") -> sqlite3.Connection:
+    connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(
             f"{path.resolve().as_uri()}?mode={mode}",
@@ -178,22 +169,20 @@ def _open(path: Path, mode: str = "rw") -> sqlite3.Connection:
             isolation_level=None,
             check_same_thread=False,
         )
+        # A commit must be on disk before vectors of the old version are deleted.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA cache_size = -32768")
     except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
         raise StoreError(
-            f"{path} cannot be opened: {error}.", hint="Check that the folder may be written."
+            f"{path} cannot be opened: {error}.",
+            hint="Check that it may be written; else restore it, or ingest into a new folder.",
         ) from error
-    # A commit must be on disk before vectors of the old version are deleted.
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -32768")
     return connection
 
 
-def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    if "meta" not in table_names(connection):
-        raise IndexNotFoundError(
-            f"{path} is no ledger of an index.",
-            hint="Choose another folder, or ingest into a new one.",
-        )
+def _check_schema(connection: sqlite3.Connection) -> None:
     row = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
     found = row[0] if row else "none"
     if found != str(SCHEMA_VERSION):
