@@ -61,7 +61,6 @@ from grounded_rag.types import (
     Validity,
     Verification,
 )
-from grounded_rag.verification import verify
 
 if TYPE_CHECKING:
     from grounded_rag.generate.extractive import ExtractiveGenerator
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     from grounded_rag.index.foreign import LlamaIndexRetriever
     from grounded_rag.ingestion import IngestReport, update_index
     from grounded_rag.rag import GroundedRAG
+    from grounded_rag.verification import verify
 
 __version__ = "0.1.0"
 
@@ -129,8 +129,8 @@ __all__ = [
     "verify",
 ]
 
-# What pulls in LlamaIndex, Chroma or a provider's SDK is imported at first use: a bare
-# `import grounded_rag` stays fast, and `verify` works where only pydantic is installed.
+# What is large, or pulls in LlamaIndex, Chroma or a provider's SDK, is imported at first use: a
+# bare `import grounded_rag` stays fast, and `verify` works where only pydantic is installed.
 _LAZY = {
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
@@ -139,6 +139,7 @@ _LAZY = {
     "MiniLMEmbedding": "grounded_rag.index.embedding",
     "StructuredGenerator": "grounded_rag.generate.structured",
     "update_index": "grounded_rag.ingestion",
+    "verify": "grounded_rag.verification",
 }
 
 
