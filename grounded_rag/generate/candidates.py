@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,6 +11,12 @@ from grounded_rag.text.lines import LineKind, Unit, group_units
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import RetrievedChunk, Span
+
+_FEW_WORDS = 4
+_ENDS = tuple(".!:。！：…)”\"'’»")
+_INSIDE = ".,;:!-–—"
+_TITLE_LENGTH = 60
+_FIGURE = re.compile(r"\d")
 
 
 class CandidateKind(Enum):
@@ -31,10 +38,10 @@ class Candidate:
         kind: Sentence, list item or table row.
         context: Table header or list introduction: read with it, and part of the chunk's text.
         context_span: Where that stands, or None.
-        headings: Title and headings above it: navigation, never evidence.
-        reading: The text as it is compared with a question: a row with the names of its columns,
-            an item with the sentence that opens its list.
-        previous: Position in the list of candidates of the one before it in its chunk, or None.
+        headings: Title and all headings above it: navigation, never evidence.
+        heading: The nearest of them, or "".
+        previous: Position in the list of candidates of the one before it under the same heading
+            of its chunk, or None.
     """
 
     chunk: int
@@ -44,97 +51,128 @@ class Candidate:
     context: str
     context_span: Span | None
     headings: str
-    reading: str
+    heading: str
     previous: int | None
 
 
 def find_candidates(chunks: Sequence[RetrievedChunk]) -> list[Candidate]:
     """Return the candidates of all chunks, in the order of the chunks and of their text.
 
-    Headings, rules, table headers and pieces without a content word are left out.
+    Headings, questions, rules, table headers, page furniture and pieces without a content word
+    are left out; headings and questions are kept as context of what follows them.
     """
     found: list[Candidate] = []
     for number, retrieved in enumerate(chunks):
-        _of_chunk(number, retrieved, found)
+        _Walk(number, retrieved, found).run()
     return found
 
 
-def _of_chunk(number: int, retrieved: RetrievedChunk, found: list[Candidate]) -> None:
-    text = retrieved.chunk.text
-    above = " · ".join(part for part in (retrieved.title, *retrieved.chunk.headings) if part)
-    units = group_units(text)
-    heading = ""
-    intro: Span | None = None
-    header: Span | None = None
-    previous: int | None = None
-    for index, unit in enumerate(units):
-        span = Span(start=unit.start, end=unit.end)
-        if _is_heading(unit, retrieved):
-            heading = span.of(text).strip("# \t\r\n=*_")
-            intro = header = None
-            continue
-        if unit.kind in (LineKind.RULE, LineKind.DELIMITER):
-            continue
-        row = unit.kind is LineKind.ROW
-        if row and (header is None or not _follows_row(units, index)):
-            header = span
-            if _has_body(units, index):
+class _Walk:
+    """One pass over the units of a chunk, with what stands above the current one."""
+
+    def __init__(self, number: int, retrieved: RetrievedChunk, found: list[Candidate]) -> None:
+        self._number = number
+        self._retrieved = retrieved
+        self._text = retrieved.chunk.text
+        self._found = found
+        self._above = tuple(
+            dict.fromkeys(part for part in (retrieved.title, *retrieved.chunk.headings) if part)
+        )
+        self._heading = ""
+        self._intro: Span | None = None
+        self._header: Span | None = None
+        self._previous: int | None = None
+
+    def run(self) -> None:
+        units = group_units(self._text)
+        for index, unit in enumerate(units):
+            if unit.kind is LineKind.ROW:
+                self._row(units, index)
                 continue
-        if not row:
-            header = None
+            if unit.kind in (LineKind.RULE, LineKind.DELIMITER):
+                continue
+            self._header = None
+            if _is_heading(unit, self._retrieved):
+                self._open(Span(start=unit.start, end=unit.end))
+            else:
+                self._prose(unit)
+
+    def _open(self, heading: Span) -> None:
+        self._heading = heading.of(self._text).strip("# \t\r\n=*_")
+        self._intro = self._previous = None
+
+    def _row(self, units: Sequence[Unit], index: int) -> None:
+        span = Span(start=units[index].start, end=units[index].end)
+        if self._header is None and _is_header(self._text, units, index):
+            self._header = span
+            return
+        self._add(span, CandidateKind.ROW, self._header)
+
+    def _prose(self, unit: Unit) -> None:
         item = unit.kind is LineKind.ITEM
-        context = header if row and header != span else intro if item else None
-        kind = CandidateKind.ROW if row else CandidateKind.ITEM if item else CandidateKind.SENTENCE
-        pieces = (span,) if row else _sentences(text, span)
+        kind = CandidateKind.ITEM if item else CandidateKind.SENTENCE
+        pieces = _sentences(self._text, _below_title(self._text, unit, self._open))
         for piece in pieces:
-            if not content_words(piece.of(text)):
-                continue
-            found.append(
-                Candidate(
-                    chunk=number,
-                    span=piece,
-                    text=piece.of(text),
-                    kind=kind,
-                    context=context.of(text) if context else "",
-                    context_span=context,
-                    headings=f"{above} · {heading}" if heading and heading not in above else above,
-                    reading=_reading(kind, piece.of(text), context.of(text) if context else ""),
-                    previous=previous,
-                )
+            if piece.of(self._text).endswith(("?", "？", "؟")):
+                self._open(piece)
+            else:
+                self._add(piece, kind, self._intro if item else None)
+        if not item:
+            opens = bool(pieces) and pieces[-1].of(self._text).endswith((":", "："))
+            self._intro = pieces[-1] if opens else None
+
+    def _add(self, span: Span, kind: CandidateKind, context_span: Span | None) -> None:
+        text = span.of(self._text)
+        words = content_words(text)
+        furniture = len(words) < _FEW_WORDS and not text.endswith(_ENDS)
+        if not words or (kind is CandidateKind.SENTENCE and furniture):
+            return
+        context = context_span.of(self._text) if context_span is not None else ""
+        heading = self._heading or (self._above[-1] if self._above else "")
+        above = [*self._above, self._heading]
+        self._found.append(
+            Candidate(
+                chunk=self._number,
+                span=span,
+                text=text,
+                kind=kind,
+                context=context,
+                context_span=context_span,
+                headings=" · ".join(dict.fromkeys(part for part in above if part)),
+                heading=heading,
+                previous=self._previous,
             )
-            previous = len(found) - 1
-        if not item and not row:
-            last = pieces[-1] if pieces else span
-            intro = last if last.of(text).endswith(":") else None
-
-
-def row_reading(row: str, header: str) -> str:
-    """Return a table row as "header: cell" pairs, or its cells where no header fits."""
-    cells = _cells(row)
-    names = _cells(header)
-    if len(names) != len(cells):
-        return ", ".join(cell for cell in cells if cell)
-    pairs = zip(names, cells, strict=True)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-
-
-def _reading(kind: CandidateKind, text: str, context: str) -> str:
-    if kind is CandidateKind.ROW:
-        return row_reading(text, context)
-    return f"{context} {text}" if context else text
-
-
-def _cells(row: str) -> list[str]:
-    line = row.strip()
-    if not line:
-        return []
-    if "|" in line:
-        return [cell.strip() for cell in line.strip("|").split("|")]
-    return [cell.strip() for cell in line.split("\t")]
+        )
+        self._previous = len(self._found) - 1
 
 
 def _sentences(text: str, span: Span) -> tuple[Span, ...]:
     return tuple(piece.shift(span.start) for piece in split_sentences(span.of(text)))
+
+
+def _below_title(text: str, unit: Unit, open_heading: Callable[[Span], None]) -> Span:
+    """Return the unit without a title line that plain text puts right above a paragraph.
+
+    Hard-wrapped lines fill their width: a short first line before a capital letter, without
+    punctuation at its end, is a title.
+    """
+    span = Span(start=unit.start, end=unit.end)
+    first, newline, rest = span.of(text).partition("\n")
+    line = first.strip()
+    following = rest.lstrip()
+    if (
+        not newline
+        or not line
+        or unit.kind is not LineKind.TEXT
+        or line[-1] in _INSIDE
+        or len(line) > _TITLE_LENGTH
+        or len(line) * 5 > max(map(len, rest.splitlines())) * 4
+        or not following[:1].isupper()
+        or line[0].islower()
+    ):
+        return span
+    open_heading(Span(start=span.start, end=span.start + len(first)))
+    return Span(start=span.end - len(following), end=span.end)
 
 
 def _is_heading(unit: Unit, retrieved: RetrievedChunk) -> bool:
@@ -146,12 +184,19 @@ def _is_heading(unit: Unit, retrieved: RetrievedChunk) -> bool:
     )
 
 
-def _follows_row(units: Sequence[Unit], index: int) -> bool:
-    return index > 0 and units[index - 1].kind in (LineKind.ROW, LineKind.DELIMITER)
+def _is_header(text: str, units: Sequence[Unit], index: int) -> bool:
+    """Whether the first row of a table names its columns.
 
-
-def _has_body(units: Sequence[Unit], index: int) -> bool:
-    following = units[index + 1 : index + 3]
-    if following and following[0].kind is LineKind.DELIMITER:
+    A rule below it says so. Without one, a row without figures above one with figures does; a
+    chunk that begins inside a table has no header.
+    """
+    following = units[index + 1 : index + 2]
+    if not following:
+        return False
+    if following[0].kind is LineKind.DELIMITER:
         return True
-    return bool(following) and following[0].kind is LineKind.ROW
+    if following[0].kind is not LineKind.ROW:
+        return False
+    here = text[units[index].start : units[index].end]
+    below = text[following[0].start : following[0].end]
+    return not _FIGURE.search(here) and _FIGURE.search(below) is not None

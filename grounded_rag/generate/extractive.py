@@ -14,7 +14,7 @@ from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.scoring import WITH_EMBEDDING, WITHOUT_EMBEDDING
 from grounded_rag.generate.selection import select
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
-from grounded_rag.generate.wording import claim_of
+from grounded_rag.generate.wording import claim_of, compared
 from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
@@ -121,7 +121,9 @@ class ExtractiveGenerator:
         def cosines(indices: Sequence[int]) -> Sequence[float]:
             if similarity is None:
                 return [0.0] * len(indices)
-            return similarity.cosines(question.text, [candidates[i].reading for i in indices])
+            return similarity.cosines(
+                question.text, [compared(candidates[i], question) for i in indices]
+            )
 
         selection = select(
             question,
@@ -134,7 +136,9 @@ class ExtractiveGenerator:
         return Assessment(
             text=part,
             confidence=selection.confidence,
-            claims=tuple(claim_of(i, candidates, request.chunks) for i in selection.indices),
+            claims=tuple(
+                claim_of(i, candidates, request.chunks, question) for i in selection.indices
+            ),
         )
 
 
@@ -172,12 +176,11 @@ def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) ->
 
 
 def _outdated(request: GenerationRequest) -> frozenset[int]:
+    """Return the numbers of the chunks that do not hold at the moment asked about."""
+    if request.as_of is None:
+        return frozenset()
     return frozenset(
         number
         for number, retrieved in enumerate(request.chunks)
-        if (
-            retrieved.validity.superseded_by is not None
-            if request.as_of is None
-            else not current(retrieved.validity, as_of=request.as_of)
-        )
+        if not current(retrieved.validity, as_of=request.as_of)
     )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from grounded_rag.generate.question import Term
+from grounded_rag.generate.synonyms import synonyms
 from grounded_rag.text.stems import related
 from grounded_rag.text.words import Word
 
 _DERIVED = 0.8
+_SYNONYM = 0.6
 _TYPO = 0.7
 _TYPO_LENGTH = 5
 
@@ -19,8 +21,8 @@ Matches = Mapping[str, float]
 def match_stems(terms: Sequence[Term], vocabulary: Iterable[str]) -> list[Matches]:
     """Return for each term the stems of the vocabulary that match it.
 
-    Equal stems match fully, derivations ("transfer", "transferable") and single typing errors
-    in longer words less. One pass for all sentences keeps this off the hot path.
+    Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
+    longer words and everyday synonyms less. One pass for all sentences keeps this off the hot path.
 
     Args:
         terms: Terms of the question.
@@ -39,6 +41,7 @@ def strength(matches: Matches, stems: frozenset[str]) -> float:
 
 def _matches(word: Word, stems: Sequence[str]) -> Matches:
     found: dict[str, float] = {}
+    alike = synonyms(word.stem)
     for stem in stems:
         if stem == word.stem:
             found[stem] = 1.0
@@ -47,6 +50,8 @@ def _matches(word: Word, stems: Sequence[str]) -> Matches:
                 found[stem] = _DERIVED
             elif is_typo(word.stem, stem):
                 found[stem] = _TYPO
+            elif stem in alike:
+                found[stem] = _SYNONYM
     return found
 
 

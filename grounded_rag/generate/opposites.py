@@ -43,7 +43,15 @@ def _table() -> dict[str, frozenset[str]]:
     return {word: frozenset(others - {word}) for word, others in sets.items()}
 
 
-_OPPOSITES = _table()
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+
+
+def _with_days(table: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    days = frozenset(stem(day) for day in _DAYS)
+    return table | {day: days - {day} for day in days}
+
+
+_OPPOSITES = _with_days(_table())
 
 
 def opposites(stemmed: str) -> frozenset[str]:

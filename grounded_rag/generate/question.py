@@ -39,7 +39,7 @@ class Term:
         word: The word.
         weight: How much it tells, 0 to 1: rare words and names more.
         name: Whether it looks like a name: capitalised inside the sentence, or a code.
-        number: Whether it is a number.
+        number: Whether it is a number, a day of the week or a month.
         head: Whether it only names the class of the answer ("which *country*"): an answer
             seldom repeats it.
         degree: Whether it is a superlative or ordinal ("first", "largest"), which must hold.
@@ -94,6 +94,13 @@ _DEGREES = frozenset(
     main oldest newest longest shortest maximum minimum top original second third final sole
     """.split()
 )
+_DAYS_AND_MONTHS = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
+    fridays saturdays sundays january february april june july august september october november
+    december montag dienstag mittwoch donnerstag freitag samstag sonntag
+    """.split()
+)
 _CLASS_WORDS = frozenset("type kind sort form name number amount example part".split())
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|cannot|neither|nor|without|nicht|kein\w*|ne|pas|nunca)\b|n['’]t\b",
@@ -118,23 +125,24 @@ _RULES = tuple(
         (
             Wanted.PERCENT,
             (
-                r"\bwhat (?:\w+ )?percent(?:age)?\b|\bhow many percent\b|\binterest rate\b"
-                r"|\bwhat (?:\w+ ){0,3}rate\b|\bwie hoch (?:ist|sind) (?:der|die) \w*zins"
+                r"\bhow much (?:interest|.*\b(?:earn|yield)s?\b)|\bwhat (?:\w+ )?percent(?:age)?\b"
+                r"|\bhow many percent\b|\binterest rate\b"
+                r"|\bwhat(?:['’]s)? (?:\w+ ){0,3}rate\b|\bwie hoch (?:ist|sind) (?:der|die) \w*zins"
             ),
         ),
         (
             Wanted.MONEY,
             (
                 r"\bhow much (?:does|do|is|are|will|would|it|money|can|could|may|did|was|were)\b"
-                r"|\bwhat (?:\w+ ){0,3}(?:fees?|price|costs?|charges?)\b|\bwhat does .* cost\b"
-                r"|\bwas kostet\b|\bcombien co[uû]te\b|\bcuánto cuesta\b"
+                r"|\bwhat(?:['’]s)? (?:\w+ ){0,3}(?:fees?|price|costs?|charges?)\b"
+                r"|\bwhat does .* cost\b|\bwas kostet\b|\bcombien co[uû]te\b|\bcuánto cuesta\b"
             ),
         ),
         (
             Wanted.NUMBER,
             (
                 r"\bhow (?:many|much|far|tall|big|large|high|often|deep|wide|heavy)\b"
-                r"|\bnumber of\b|\bwhat (?:\w+ ){0,2}(?:number|amount|age|size|population|limit)\b"
+                r"|\bnumber of\b|\bwhat(?:['’]s)? (?:\w+ ){0,3}(?:number|amount|age|size|limit)\b"
                 r"|\bwie (?:viele?|oft|hoch|weit|groß)\b|\bcombien\b|\bcuánt[oa]s?\b"
             ),
         ),
@@ -188,7 +196,7 @@ def analyse(question: str, *, language: str | None = None) -> Question:
             word=word,
             weight=word_weight(word.lower) * (0.35 if word.start in heads else 1.0),
             name=word.kind == "code" or (cased and word.text[:1].isupper() and word.start != first),
-            number=word.kind == "number",
+            number=word.kind == "number" or word.lower in _DAYS_AND_MONTHS,
             head=word.start in heads,
             degree=word.lower in _DEGREES,
         )

@@ -17,7 +17,7 @@ from grounded_rag.generate.opposites import opposites
 from grounded_rag.generate.question import Question, is_negated
 from grounded_rag.text.words import content_words
 
-_IN_HEADING = 0.9
+_IN_HEADING = 0.75
 _IN_PREVIOUS = 0.6
 _FOUND = 0.5
 

@@ -93,7 +93,7 @@ def select(
         scored.append(Scored(index, score, features, overlap.missing(index)))
     scored.sort(key=lambda one: (-one.choice, one.index))
     best = _current(scored, candidates, outdated)
-    other = _complement(best, scored)
+    other = _complement(best, scored, candidates, outdated)
     features = best.features
     if other is not None:
         features = replace(features, name_missing=0.0, number_missing=0.0)
@@ -124,13 +124,20 @@ def _current(
     return best
 
 
-def _complement(best: Scored, scored: Sequence[Scored]) -> Scored | None:
+def _complement(
+    best: Scored,
+    scored: Sequence[Scored],
+    candidates: Sequence[Candidate],
+    outdated: frozenset[int],
+) -> Scored | None:
     """Return the candidate that carries the names which the best one lacks, if there is one."""
     if not best.missing:
         return None
     for one in scored:
         if one.choice < best.choice - _ALSO_NEEDED:
             return None
-        if one.index != best.index and one.missing.isdisjoint(best.missing):
+        if one.index == best.index or candidates[one.index].chunk in outdated:
+            continue
+        if one.missing.isdisjoint(best.missing):
             return one
     return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grounded_rag.generate.candidates import Candidate, CandidateKind, row_reading
+from grounded_rag.generate.candidates import Candidate, CandidateKind
+from grounded_rag.generate.question import Question
+from grounded_rag.generate.tables import row_reading
 from grounded_rag.types import Citation, Claim, RetrievedChunk, Span
 
 _ANAPHOR = re.compile(
@@ -21,7 +23,10 @@ _MOST_CHARACTERS = 1_200
 
 
 def claim_of(
-    index: int, candidates: Sequence[Candidate], chunks: Sequence[RetrievedChunk]
+    index: int,
+    candidates: Sequence[Candidate],
+    chunks: Sequence[RetrievedChunk],
+    question: Question,
 ) -> Claim:
     """Return the claim for a candidate, with the text around it that it needs to be understood.
 
@@ -32,12 +37,16 @@ def claim_of(
         index: Position of the candidate.
         candidates: All candidates, in the order of their text.
         chunks: The chunks of the request.
+        question: The question, which decides on the columns of a table.
     """
     candidate = candidates[index]
     chunk = chunks[candidate.chunk].chunk
     if candidate.kind is CandidateKind.ROW:
         return _claim(
-            chunk.id, chunk.text, [candidate.span], row_reading(candidate.text, candidate.context)
+            chunk.id,
+            chunk.text,
+            [candidate.span],
+            row_reading(candidate.text, candidate.context, question),
         )
     span = _without_bullet(chunk.text, candidate.span)
     if candidate.kind is CandidateKind.ITEM and candidate.context_span is not None:
@@ -55,6 +64,19 @@ def claim_of(
         if before.kind is CandidateKind.SENTENCE and not gap.strip() and gap.count("\n") < 2:
             span = Span(start=before.span.start, end=span.end)
     return _claim(chunk.id, chunk.text, [span], None)
+
+
+def compared(candidate: Candidate, question: Question) -> str:
+    """Return the text of a candidate as its meaning is compared with a question.
+
+    A row or an item says little without what stands above it, a sentence mostly speaks for itself.
+    """
+    if candidate.kind is CandidateKind.ROW:
+        row = row_reading(candidate.text, candidate.context, question)
+        return f"{candidate.heading}: {row}" if candidate.heading else row
+    if candidate.kind is CandidateKind.ITEM:
+        return " ".join(part for part in (candidate.context, candidate.text) if part)
+    return candidate.text
 
 
 def _claim(chunk_id: str, text: str, spans: Sequence[Span], wording: str | None) -> Claim:
