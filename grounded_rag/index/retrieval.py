@@ -189,7 +189,9 @@ class HybridRetriever:
                 continue
             if successor not in best:
                 rankings = search.in_document(successor, pool=len(fused))
-                best[successor] = [found.chunk_id for found in self._fuse(rankings)]
+                ranked_ids = [found.chunk_id for found in self._fuse(rankings)]
+                # It belongs there even where it shares no word with the question.
+                best[successor] = ranked_ids or search.ids_in(successor)[:1]
             rank = used.get(doc_id, 0)
             used[doc_id] = rank + 1
             if rank < len(best[successor]):

@@ -87,6 +87,12 @@ class Search:
         """Return one ranking a signal of the chunks of one document, compared exactly."""
         return self._among(self._places_in([doc_id]), pool=pool)
 
+    def ids_in(self, doc_id: str) -> list[str]:
+        """Return the ids of a document's chunks, in reading order."""
+        places = sorted(self._places_in([doc_id]), key=lambda place: place.ordinal)
+        self.places.update((place.chunk_id, place) for place in places)
+        return [place.chunk_id for place in places]
+
     def _among(self, places: Sequence[Place], *, pool: int) -> list[Ranking]:
         rankings: list[Ranking] = []
         if not places:
