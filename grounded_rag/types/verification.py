@@ -33,6 +33,7 @@ class Fold(StrEnum):
 class Reason(StrEnum):
     """Why a claim cannot be shown. The first group is about citations, the second about support."""
 
+    EMPTY_CLAIM = "empty_claim"
     UNCITED = "uncited"
     UNKNOWN_CHUNK = "unknown_chunk"
     AMBIGUOUS_CHUNK = "ambiguous_chunk"

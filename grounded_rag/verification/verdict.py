@@ -69,6 +69,9 @@ def judge_claim(
         status=ClaimStatus.UNSUPPORTED,
         repaired=repaired or any(_is_repaired(citation) for citation in citations),
     )
+    if not any(character.isalnum() for character in claim.text):
+        why = "The claim has no words; say what the quote shows."
+        return _settled(found, ClaimStatus.UNSUPPORTED, Reason.EMPTY_CLAIM, why)
     if not citations:
         return _settled(
             found, ClaimStatus.UNCITED, Reason.UNCITED, "The claim cites nothing; quote its source."

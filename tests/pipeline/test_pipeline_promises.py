@@ -1,0 +1,107 @@
+"""Promises 1, 2, 5 and 6 of the pipeline, whatever the generator drafts."""
+
+import math
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from strategies import chunks, drafts
+
+from grounded_rag import Policy, Signal
+from grounded_rag.decision import shippable
+from grounded_rag.pipeline import Parts, answer_question
+from grounded_rag.resources import default_refusal
+from grounded_rag.testing import (
+    ScriptedGenerator,
+    StaticRetriever,
+    assert_grounded,
+    make_draft,
+)
+from grounded_rag.types import AnswerStatus
+from grounded_rag.validity import parse_instant
+
+QUESTION = "When does it open and what is a ticket?"
+policies = st.builds(
+    Policy,
+    on_failed_claim=st.sampled_from(["refuse", "drop"]),
+    support=st.sampled_from(["strict", "balanced", "spans-only"]),
+    quote_match=st.sampled_from(["repair", "exact"]),
+    stale=st.sampled_from(["flag", "refuse"]),
+    max_attempts=st.just(3),
+)
+
+
+def ask(found, script, policy, checks=None):
+    parts = Parts(
+        retriever=StaticRetriever(found),
+        generator=ScriptedGenerator(*script),
+        policy=policy,
+        refusal=default_refusal(),
+        checks=checks,
+    )
+
+    async def run():
+        return await answer_question(QUESTION, parts=parts, as_of=parse_instant("2026-11-29"))
+
+    return anyio.run(run)
+
+
+@settings(max_examples=150, deadline=None)
+@given(found=chunks, script=st.lists(drafts, min_size=3, max_size=3), policy=policies)
+def test_nothing_unverified_leaves(found, script, policy):
+    answer = ask(found, script, policy)
+    assert_grounded(answer)
+    if answer.status is AnswerStatus.REFUSED:
+        assert answer.text == default_refusal()
+        assert answer.evidence == ()
+    else:
+        assert default_refusal() not in answer.text
+        assert all(shippable(verdict, policy).supported for verdict in answer.claims)
+        if policy.quote_match == "exact":
+            assert all(place.exact for claim in answer.claims for place in claim.located)
+    shipped = {claim.text for claim in answer.claims}
+    public = answer.to_json()
+    for attempt in answer.trace.attempts:
+        for verdict in attempt.verification.failed if attempt.verification else ():
+            text = verdict.text
+            # A short rejected text may be part of a shipped one or of a field name.
+            if len(text) > 12 and not any(text in other for other in shipped):
+                assert text not in public
+
+
+@settings(max_examples=60, deadline=None)
+@given(found=chunks, script=st.lists(drafts, min_size=3, max_size=3))
+def test_the_answer_survives_its_json(found, script):
+    answer = ask(found, script, Policy(on_failed_claim="drop"))
+    again = type(answer).model_validate_json(answer.to_json())
+    assert again.model_dump(exclude={"trace"}) == answer.model_dump(exclude={"trace"})
+
+
+def raising(_case):
+    raise RuntimeError("out of memory")
+
+
+def not_a_number(_case):
+    return Signal.model_construct(
+        check="nan", passed=True, score=math.nan, reason=None, detail="", role="decider"
+    )
+
+
+def undecided(_case):
+    return Signal(check="service", passed=None, detail="time-out")
+
+
+@pytest.mark.parametrize("check", [raising, not_a_number, undecided])
+def test_a_check_that_could_not_be_made_is_never_support(check):
+    quote = "The museum opens at 10:00 every day."
+    found = {"c1": quote + " Dogs wait outside."}
+    script = [make_draft((quote, "c1", quote))] * 3
+    for support in ("strict", "balanced"):
+        answer = ask(found, script, Policy(support=support), checks=[check])
+        assert answer.status is AnswerStatus.REFUSED
+        assert answer.refusal.reason == "could_not_check"
