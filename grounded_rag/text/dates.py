@@ -21,7 +21,11 @@ MONTHS = {
     for number, row in enumerate(_MONTH_ROWS.replace("\n", "|").strip("|").split("|"), 1)
     for name in row.split()
 }
-_ALONE_NEEDS_CONTEXT = frozenset("may march mar mars august mai jan sep dec jun oct".split())
+_ALONE_NEEDS_CONTEXT = frozenset("may march august mai".split())
+# Abbreviations, and French months that are other English words, need a day or a year.
+_NEVER_ALONE = frozenset(
+    "jan feb mar mars apr jun jul aug sep sept okt oct nov dez dec juin mayo".split()
+)
 _BEFORE_MONTH = frozenset(
     "in of since until till by from to early late mid - on before after during each every next "
     "last this through and im seit bis ab en le".split()
@@ -218,7 +222,7 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
     position = index + 1 + dot
     day = _day(tokens, position)
     year = None
-    if day is not None and (upper or token.lower not in _ALONE_NEEDS_CONTEXT):
+    if day is not None and (upper or token.lower not in _ALONE_NEEDS_CONTEXT | _NEVER_ALONE):
         position += day[1]
         comma = word_at(tokens, position) == ","
         year = _year(_get(tokens, position + comma))
@@ -229,6 +233,8 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
         year = _year(_get(tokens, position + of))
         if year:
             position += 1 + of
+        elif token.lower in _NEVER_ALONE:
+            return None
         elif token.lower in _ALONE_NEEDS_CONTEXT and not (
             upper and word_at(tokens, index - 1) in _BEFORE_MONTH
         ):

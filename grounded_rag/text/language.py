@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_LETTERS = 600
 _WORD = re.compile(r"[^\W\d_]+")
 _MARKERS = {
     "en": "the of and to is are was were in on at for with by this that it its not be as from an "
@@ -50,9 +51,9 @@ def guess_language(text: str) -> str | None:
 
 @lru_cache(maxsize=2048)
 def main_script(text: str) -> str | None:
-    """Return the script of most letters of `text` ("latin", "cyrillic", "han"…), or None."""
+    """Return the script of most letters of the beginning of `text` ("latin", "han"…), or None."""
     counts: dict[str, int] = {}
-    for character in text[:4000]:
+    for character in text[:_LETTERS]:
         if not character.isalpha():
             continue
         code = ord(character)

@@ -78,6 +78,17 @@ def _french() -> dict[str, int]:
 _OTHER = {**_french(), **_german()}
 
 
+_FIRST_WORDS = frozenset(
+    {word.split("-")[0] for word in _OTHER} | set(_UNITS) | set(_TENS) | set(_ORDINALS)
+    | set(_PARTS) | {"a", "an", "half"}
+)  # fmt: skip
+
+
+def may_begin(word: str) -> bool:
+    """Whether a number in words can begin with this lower-case word."""
+    return word in _FIRST_WORDS
+
+
 @dataclass(frozen=True, slots=True)
 class SpelledNumber:
     """A number read from words: its value, how many tokens it took, and what it is."""

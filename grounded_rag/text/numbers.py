@@ -10,7 +10,7 @@ from grounded_rag.text import units
 from grounded_rag.text.bounds import bound_after, bound_before
 from grounded_rag.text.dates import Moment, read_date, read_time
 from grounded_rag.text.literals import read_digits
-from grounded_rag.text.number_words import SCALES, read_spelled
+from grounded_rag.text.number_words import SCALES, may_begin, read_spelled
 from grounded_rag.text.quantities import Agreement, Bound, Quantity, QuantityKind, compare
 from grounded_rag.text.scan import Token, scan, word_at
 
@@ -149,7 +149,7 @@ class _Reader:
                 return None
             kind: QuantityKind = "fraction" if digits.fraction else "number"
             return _Number(digits.values, kind if digits.values else "label", index + digits.length)
-        if token.kind != "word":
+        if token.kind != "word" or not may_begin(token.lower):
             return None
         words = [self.tokens[at].lower for at in range(index, min(index + 26, len(self.tokens)))]
         spelled = read_spelled(words)

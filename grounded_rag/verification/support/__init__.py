@@ -13,6 +13,7 @@ from grounded_rag.verification.support.overlap import overlap
 from grounded_rag.verification.support.polarity import polarity
 from grounded_rag.verification.support.rule import support_score
 from grounded_rag.verification.support.strength import strength
+from grounded_rag.verification.support.substitution import substitution
 from grounded_rag.verification.support.sufficiency import sufficiency
 from grounded_rag.verification.support.units import units
 
@@ -29,6 +30,7 @@ __all__ = [
     "overlap",
     "polarity",
     "strength",
+    "substitution",
     "sufficiency",
     "support_score",
     "units",
@@ -45,6 +47,7 @@ def default_checks() -> tuple[SupportCheck, ...]:
         polarity,
         strength,
         added_content,
+        substitution,
         sufficiency,
         overlap,
         nearness,

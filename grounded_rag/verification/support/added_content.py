@@ -5,8 +5,9 @@ from __future__ import annotations
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot
-from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import LIGHT, REASONS
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Term
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from grounded_rag.text.numbers import Agreement, compare
-from grounded_rag.text.stems import related
-from grounded_rag.verification.support.lexicon import LIGHT, antonyms, same_place, synonyms
+from grounded_rag.verification.support.lexicon import LIGHT
+from grounded_rag.verification.support.matching import covered, matches
 from grounded_rag.verification.support.terms import Reading, Term
 
 
@@ -46,6 +45,12 @@ class Alignment:
     slots: tuple[Slot, ...]
     pairs: tuple[tuple[int, int], ...]
 
+    def around(self, slot: Slot) -> float:
+        """Return how near the claim is outside of one slot, 0 to 1."""
+        total = sum(map(weight, self.claim.terms))
+        rest = total - sum(map(weight, slot.claim))
+        return self.near * total / rest if rest > 0 else 0.0
+
 
 def weight(term: Term) -> float:
     """Return how much a term counts: names and numbers most, function words little."""
@@ -58,31 +63,12 @@ def weight(term: Term) -> float:
     return 1.0
 
 
-def matches(claim: Term, evidence: Term) -> bool:
-    """Whether a term of the evidence says what a term of the claim says."""
-    if claim.quantity is not None and evidence.quantity is not None:
-        return compare(claim.quantity, evidence.quantity) in (Agreement.SAME, Agreement.WEAKER)
-    if claim.quantity is not None or evidence.quantity is not None:
-        return claim.lower == evidence.lower
-    if claim.stem == evidence.stem:
-        return True
-    if claim.kind != "word" or evidence.kind != "word" or not claim.content:
-        return False
-    return same_place(claim.lower, evidence.lower) or alike(claim.stem, evidence.stem)
-
-
-@lru_cache(maxsize=65536)
-def alike(left: str, right: str) -> bool:
-    """Whether two stems are synonyms or derivations of one word, and not opposites."""
-    return (synonyms(left, right) or related(left, right)) and not antonyms(left, right)
-
-
 @lru_cache(maxsize=1024)
 def align(claim: Reading, evidence: Reading) -> Alignment:
     """Lay `claim` beside `evidence` by stems and numbers by value."""
     ours, theirs = claim.terms, evidence.terms
     keys = [_key(term) for term in ours]
-    others = _other_keys(ours, keys, theirs)
+    others = _other_keys(ours, keys, evidence)
     matcher = SequenceMatcher(None, others, keys, autojunk=False)
     pairs: list[tuple[int, int]] = []
     slots: list[Slot] = []
@@ -102,17 +88,17 @@ def _key(term: Term) -> str:
     return f"#{term.quantity.kind}{term.quantity.values or term.lower}{term.quantity.unit}"
 
 
-def _other_keys(ours: Sequence[Term], keys: Sequence[str], theirs: Sequence[Term]) -> list[str]:
+def _other_keys(ours: Sequence[Term], keys: Sequence[str], evidence: Reading) -> list[str]:
     """Keys of the evidence, each renamed to the claim's where it says the same in other words."""
     mine = set(keys)
-    literal = {_key(term) for term in theirs}
+    literal = {_key(term) for term in evidence.terms}
     open_terms = [
         (term, key)
         for term, key in zip(ours, keys, strict=True)
-        if term.content and key not in literal
+        if term.content and key not in literal and covered(term, evidence)
     ]
     result: list[str] = []
-    for term in theirs:
+    for term in evidence.terms:
         key = _key(term)
         if key not in mine and term.content:
             key = next((name for other, name in open_terms if matches(other, term)), key)

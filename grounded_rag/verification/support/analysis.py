@@ -8,7 +8,8 @@ from functools import lru_cache
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.language import comparable
 from grounded_rag.text.sentences import split_sentences
-from grounded_rag.verification.support.alignment import Alignment, align, matches, weight
+from grounded_rag.verification.support.alignment import Alignment, align, weight
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.terms import Reading, Term, clean, read
 
 _MAX_SENTENCES = 60
@@ -129,13 +130,3 @@ def _statement(claim: Reading, evidence: tuple[Reading, ...], whole: Reading) ->
         ranked.append(whole)
     best = max((align(claim, text) for text in ranked), key=lambda found: found.near)
     return Statement(claim, best, 1 - missing / total if total else 1.0, uncovered)
-
-
-def covered(term: Term, text: Reading) -> bool:
-    """Whether `text` has a term that says what `term` says."""
-    return term.stem in _stems(text) or any(matches(term, other) for other in text.content)
-
-
-@lru_cache(maxsize=2048)
-def _stems(text: Reading) -> frozenset[str]:
-    return frozenset(term.stem for term in text.terms)

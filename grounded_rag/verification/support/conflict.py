@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Frozen, RetrievedChunk
-from grounded_rag.verification.support.alignment import Alignment, Slot, align, matches
-from grounded_rag.verification.support.analysis import covered
+from grounded_rag.verification.support.alignment import Alignment, Slot, align
 from grounded_rag.verification.support.injected import injected_spans
 from grounded_rag.verification.support.lexicon import LIGHT, antonyms
+from grounded_rag.verification.support.matching import covered, matches
 from grounded_rag.verification.support.negation import negations
 from grounded_rag.verification.support.terms import Reading, Term, read
 

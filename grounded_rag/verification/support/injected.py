@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Reason, Signal, Span
-from grounded_rag.verification.support.injection_patterns import HUMANS, STRONG, WEAK
+from grounded_rag.verification.support.injection_patterns import HINT, HUMANS, STRONG, WEAK
 from grounded_rag.verification.support.signals import veto
 
 _PAYLOAD = 9
@@ -30,12 +31,15 @@ def injected(case: ClaimCase) -> Signal | None:
     return None
 
 
+@lru_cache(maxsize=512)
 def injected_spans(text: str) -> tuple[Span, ...]:
     """Return the sentences of `text` that are addressed to an assistant, with what they bring in.
 
     A bare order ("Ignore all previous instructions.") takes the next sentence with it; a forged
     role or border of the context takes the rest of its paragraph.
     """
+    if not HINT.search(_INVISIBLE.sub("", text)):
+        return ()
     sentences = split_sentences(text)
     found: list[Span] = []
     reach = 0

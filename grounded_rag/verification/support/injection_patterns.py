@@ -96,6 +96,20 @@ STRONG = re.compile("|".join(map(_expand, _STRONG.strip().splitlines())), re.IGN
 WEAK = tuple(re.compile(_expand(line), re.IGNORECASE) for line in _WEAK.strip().splitlines())
 """Text that may speak to a model or to people: two different ones are needed."""
 
+HINT = re.compile(
+    r"ignor|disregard|forget|overrid|bypass|overrul|abandon|follow|obey|heed|comply|instruction"
+    r"|task|role|from now|you (?:must|will|shall|are)|you're|\bai\b|\ba\.i\.|llm|model|chat|gpt"
+    r"|claude|gemini|copilot|assistant|machine|automated|system|developer mode|jailbreak|prompt|inst\]"
+    r"|sys>>|im_|endoftext|begin_of|header_id|#{2}|response|document|context|passage|chunk|source"
+    r"|evidence|retrieved|missacht|vergiss|vergessen|du bist|sie sind|oubli|ne ten|tu es|olvid|omit"
+    r"|desconsidere|esqueça|dimentica|eres |você|sei |negeer|vergeet|игнорируй|забудь|忽|无视|無視"
+    r"|忘|무시|잊|تجاهل|התעלם|अनदेख|नज़रअंदाज़|tell|inform|assure|convince|persuade|advise|ask"
+    r"|answer|respond|reply|\bsay|state|output|claim|report|write|conclude|summar|user|reader"
+    r"|cite|citing|quot|mention|reveal|generat",
+    re.IGNORECASE,
+)
+"""A cheap test that every pattern implies."""
+
 HUMANS = re.compile(
     r"\b(?:agents?|staff|employees?|operators?|clerks?|representatives?|tellers?|advis[eo]rs?|"
     r"callers?|customers?|clients?|guests?|visitors?|patients?|residents?|members?|students?|"

@@ -62,6 +62,9 @@ doctor physician
 shop store
 house home
 road street
+father dad daddy
+mother mom mum mommy
+nobody none
 accept take admit
 refund repay repayment reimburse reimbursement repaid
 send dispatch ship mail forward
@@ -115,7 +118,6 @@ woman lady female
 man male gentleman
 girl female
 baby infant
-street road
 ocean sea
 rock stone
 jump leap
@@ -182,7 +184,7 @@ bright/dark dim|cheap inexpensive/expensive costly|lead/follow|save/spend|rememb
 """)
 
 _TAXONOMY = _groups("""
-red blue green yellow orange purple pink brown black white grey gray violet turquoise beige
+red blue green yellow orange purple pink brown black white grey gray violet turquoise beige silver gold
 monday tuesday wednesday thursday friday saturday sunday
 spring summer autumn winter
 mercury venus earth mars jupiter saturn uranus neptune pluto
@@ -190,11 +192,16 @@ breakfast lunch dinner supper
 morning afternoon evening night
 coffee tea water beer wine juice milk whiskey vodka soda lemonade champagne
 kitchen bathroom bedroom garage basement attic hallway cellar garden
-wood metal plastic glass stone steel iron gold silver copper brick concrete paper leather cotton wool
+wood metal plastic glass stone steel iron copper brick paper leather cotton wool
 guitar piano violin drum flute trumpet saxophone cello harp clarinet banjo accordion trombone
 carrot potato tomato onion cucumber cabbage broccoli spinach lettuce corn eggplant
 dog cat horse cow sheep goat pig bird fish rabbit mouse elephant lion tiger bear
 """)
+
+
+def groups(word: str) -> frozenset[int]:
+    """Return the groups of synonyms that a stem is in."""
+    return _SYNONYMS.get(word, frozenset())
 
 
 def synonyms(left: str, right: str) -> bool:
@@ -294,11 +301,41 @@ argentina argentine argentinian|brazil brazilian|canada canadian|mexico mexican|
 europe european eu|asia asian|africa african|australia australian|new-zealand kiwi|egypt egyptian
 soviet ussr
 """
+_COUNTRIES = """
+afghanistan albania algeria angola argentina armenia australia austria azerbaijan bangladesh
+belarus belgium bolivia bosnia botswana brazil bulgaria cambodia cameroon canada chad chile china
+colombia congo croatia cuba cyprus czechia denmark ecuador egypt estonia ethiopia fiji finland
+france gabon georgia germany ghana greece guatemala guinea haiti honduras hungary iceland india
+indonesia iran iraq ireland israel italy jamaica japan jordan kazakhstan kenya kosovo kuwait laos
+latvia lebanon liberia libya lithuania luxembourg macedonia madagascar malaysia mali malta mexico
+moldova monaco mongolia morocco mozambique myanmar namibia nepal netherlands nicaragua niger
+nigeria norway oman pakistan panama paraguay peru philippines poland portugal qatar romania russia
+rwanda senegal serbia singapore slovakia slovenia somalia spain sudan sweden switzerland syria
+taiwan tanzania thailand togo tunisia turkey uganda ukraine uruguay usa uk venezuela vietnam yemen
+zambia zimbabwe england scotland wales
+afghan albanian algerian american argentinian armenian australian austrian belgian bolivian
+brazilian british bulgarian cambodian canadian chilean chinese colombian croatian cuban czech
+danish dutch egyptian english estonian ethiopian filipino finnish french german ghanaian greek
+hungarian icelandic indian indonesian iranian iraqi irish israeli italian jamaican japanese
+jordanian kenyan korean kuwaiti latvian lebanese libyan lithuanian malaysian maltese mexican
+mongolian moroccan nepalese nigerian norwegian pakistani palestinian panamanian peruvian polish
+portuguese romanian russian saudi scottish senegalese serbian slovak slovenian somali spanish
+sudanese swedish swiss syrian taiwanese thai tunisian turkish ugandan ukrainian venezuelan
+vietnamese welsh
+"""
+_COUNTRY_NAMES = frozenset(_COUNTRIES.split())
 _PLACE_GROUPS = {
     word: number
     for number, row in enumerate(_PLACES.replace("\n", "|").strip("|").split("|"))
     for word in row.split()
 }
+
+
+def other_place(left: str, right: str) -> bool:
+    """Whether two lower-case words name different countries or peoples."""
+    if left not in _COUNTRY_NAMES or right not in _COUNTRY_NAMES or left == right:
+        return False
+    return not same_place(left, right) and left[:5] != right[:5]
 
 
 def same_place(left: str, right: str) -> bool:

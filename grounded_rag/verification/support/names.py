@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot
-from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
-from grounded_rag.verification.support.lexicon import PASSIVE, same_place
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
+from grounded_rag.verification.support.lexicon import PASSIVE, other_place, same_place
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Reading, Term
 
@@ -37,13 +38,21 @@ def names(case: ClaimCase) -> Signal | None:
 
 def _replaced(statement: Statement, analysis: Analysis) -> str | None:
     """A name in the place of another one."""
-    if statement.best.near < _SLOT_NEAR or not analysis.comparable:
+    if not analysis.comparable:
         return None
     for slot in statement.best.slots:
+        if statement.best.around(slot) < _SLOT_NEAR:
+            continue
+        for first in slot.claim:
+            for second in slot.evidence:
+                if other_place(first.lower, second.lower):
+                    return f"The claim names {listed([first])}, its evidence {listed([second])}."
         ours = [t for t in slot.claim if _proper(t) and not covered(t, analysis.whole)]
         theirs = [t for t in slot.evidence if _proper(t) and not covered(t, statement.reading)]
         if not any(term.name for term in ours) or not any(term.name for term in theirs):
-            single = len(slot.claim) == len(slot.evidence) == 1 and statement.best.near >= 0.7
+            single = (
+                len(slot.claim) == len(slot.evidence) == 1 and statement.best.around(slot) >= 0.7
+            )
             if not (single and any(term.name for term in (*ours, *theirs))):
                 continue
         if ours and theirs and not _alias(ours, theirs) and not _filled(ours, slot, analysis):

@@ -8,8 +8,9 @@ from __future__ import annotations
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Signal
 from grounded_rag.verification.support.alignment import Slot
-from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import CONDITIONS, LIGHT, NEGATIONS
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.signals import listed
 from grounded_rag.verification.support.terms import Term
 

@@ -14,6 +14,7 @@ from grounded_rag.verification.support.analysis import Analysis, analyse
 from grounded_rag.verification.support.signals import fine, veto
 
 _SMALL = 3
+_COPY = 0.9
 
 
 def agreements(claim: Quantity, evidence: Sequence[Quantity]) -> set[Agreement]:
@@ -39,6 +40,9 @@ def numbers(case: ClaimCase) -> Signal | None:
     if not stated:
         return None
     evidence = analysis.whole.quantities
+    exchanged = _exchanged(analysis)
+    if exchanged:
+        return veto("numbers", Reason.NUMBER_MISMATCH, exchanged)
     for quantity in stated:
         found = agreements(quantity, evidence)
         if found & {Agreement.SAME, Agreement.WEAKER}:
@@ -51,6 +55,23 @@ def numbers(case: ClaimCase) -> Signal | None:
             continue
         return veto("numbers", Reason.NUMBER_MISMATCH, _explain(quantity, evidence, analysis))
     return fine("numbers", "Every number of the claim is in its evidence.")
+
+
+def _exchanged(analysis: Analysis) -> str | None:
+    """Another number of the evidence in the very place of the right one."""
+    for statement in analysis.statements:
+        for slot in statement.best.slots:
+            ours = [t.quantity for t in slot.claim if t.quantity is not None]
+            theirs = [t.quantity for t in slot.evidence if t.quantity is not None]
+            if len(ours) != 1 or len(theirs) != 1 or len(slot.claim) > 2 or len(slot.evidence) > 2:
+                continue
+            if statement.best.around(slot) < _COPY or ours[0].unit != theirs[0].unit:
+                continue
+            if compare(ours[0], theirs[0]) is Agreement.DIFFERENT:
+                return (
+                    f"The claim says “{ours[0].text}” where its evidence says “{theirs[0].text}”."
+                )
+    return None
 
 
 def _decides(quantity: Quantity, analysis: Analysis) -> bool:

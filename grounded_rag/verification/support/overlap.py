@@ -9,7 +9,8 @@ from __future__ import annotations
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import weight
-from grounded_rag.verification.support.analysis import Analysis, analyse, covered
+from grounded_rag.verification.support.analysis import Analysis, analyse
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Term
 

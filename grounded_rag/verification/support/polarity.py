@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
-from grounded_rag.verification.support.alignment import alike
-from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.alignment import Slot
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import NEGATIVE, antonyms, siblings
+from grounded_rag.verification.support.matching import alike, covered
 from grounded_rag.verification.support.negation import Negation, is_negation, negations
 from grounded_rag.verification.support.signals import fine, veto
 from grounded_rag.verification.support.terms import Reading, Term
+from grounded_rag.verification.support.thesaurus import opposite_senses, same_kind
 
 _SLOT_NEAR = 0.4
 _CLAUSE_SHARE = 0.6
+_KIND_NEAR = 0.6
 
 
 def polarity(case: ClaimCase) -> Signal | None:
@@ -155,12 +158,12 @@ def _negative(reading: Reading) -> bool:
 
 def _opposite(statement: Statement, analysis: Analysis) -> tuple[Term, Term] | None:
     """An antonym, or another member of a closed class, in the place of a word."""
-    if statement.best.near < _SLOT_NEAR:
-        return None
     if bool(negations(statement.reading)) != bool(negations(statement.best.evidence)):
         return None
     theirs_stems = {term.stem for term in statement.reading.terms}
     for slot in statement.best.slots:
+        if statement.best.around(slot) < _SLOT_NEAR:
+            continue
         for ours in slot.claim:
             if covered(ours, analysis.whole) and ours.content:
                 continue
@@ -169,4 +172,18 @@ def _opposite(statement: Statement, analysis: Analysis) -> tuple[Term, Term] | N
                     continue
                 if antonyms(ours.stem, theirs.stem) or siblings(ours.stem, theirs.stem):
                     return ours, theirs
+                if ours.content and theirs.content and _exchanged(ours, theirs, slot, statement):
+                    return ours, theirs
     return None
+
+
+def _exchanged(ours: Term, theirs: Term, slot: Slot, statement: Statement) -> bool:
+    """Whether one word stands in the place of its opposite or of another thing of its kind."""
+    if ours.kind != "word" or theirs.kind != "word":
+        return False
+    if opposite_senses(ours.stem, theirs.stem):
+        return True
+    single = sum(t.content for t in slot.claim) == sum(t.content for t in slot.evidence) == 1
+    return (
+        single and statement.best.around(slot) >= _KIND_NEAR and same_kind(ours.stem, theirs.stem)
+    )

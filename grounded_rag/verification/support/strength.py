@@ -7,7 +7,7 @@ from grounded_rag.text.numbers import Agreement, Bound, Quantity, compare
 from grounded_rag.text.quantities import LOWER_BOUNDS, UPPER_BOUNDS
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot
-from grounded_rag.verification.support.analysis import Analysis, Statement, analyse, covered
+from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import (
     CERTAINTY,
     CLAUSE,
@@ -16,6 +16,7 @@ from grounded_rag.verification.support.lexicon import (
     LIGHT,
     QUANTIFIERS,
 )
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.negation import negations
 from grounded_rag.verification.support.signals import fine, veto
 from grounded_rag.verification.support.terms import Reading, Term

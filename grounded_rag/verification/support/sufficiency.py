@@ -5,8 +5,9 @@ from __future__ import annotations
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import weight
-from grounded_rag.verification.support.analysis import analyse, covered
+from grounded_rag.verification.support.analysis import analyse
 from grounded_rag.verification.support.lexicon import LIGHT
+from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.signals import listed, veto
 
 _ENOUGH = 0.5
