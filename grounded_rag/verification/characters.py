@@ -88,7 +88,12 @@ def is_numeral(character: str) -> bool:
 
 def joins_nothing(character: str) -> bool:
     """Whether a joiner beside `character` ("" for an edge) cannot change how it is read."""
-    return character < "\u0530" or "\u3000" <= character <= "\u9fff"
+    return (
+        character < "\u0530"
+        or "\u3000" <= character <= "\u9fff"
+        or "\u2000" <= character <= "\u200b"
+        or "\u200e" <= character <= "\u206f"
+    )
 
 
 def _typography() -> dict[str, Replacement]:
