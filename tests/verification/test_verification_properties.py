@@ -145,16 +145,6 @@ def test_each_folded_character_maps_to_what_it_was_folded_from(parts):
             assert fold(text[place.start : place.end]).text == view.text[position]
 
 
-@given(TEXTS)
-@settings(deadline=None)
-def test_folding_again_changes_nothing_more_in_plain_text(text):
-    assume("&" not in text and "*" not in text and "_" not in text and "`" not in text)
-    assume("|" not in text and "\t" not in text and "-" not in text and "‐" not in text)
-    once = fold(text).text
-    assume(unicodedata.is_normalized("NFC", once))
-    assert fold(once).text == once
-
-
 def crash(case):
     raise RuntimeError
 
