@@ -67,9 +67,7 @@ def fuzz_folder(
         pytest.fail.Exception: A tampered quote was accepted, too many benign ones were refused,
             or the folder gave no quotes; the message shows the first of them.
     """
-    report = run_fuzz(
-        load_corpus(str(corpus)), per_class=per_class, seed=seed, verify=verify, support=False
-    )
+    report = run_fuzz(load_corpus(str(corpus)), per_class=per_class, seed=seed, verify=verify)
     if report.failed:
         pytest.fail(_message(report), pytrace=False)
     return report

@@ -9,9 +9,7 @@ from grounded_rag.types import Outcome, Verification
 
 
 def test_the_demo_corpus_passes_and_prints_a_row_a_class():
-    result = CliRunner().invoke(
-        app, ["fuzz", "--corpus", "demo", "--per-class", "2", "--seed", "1"]
-    )
+    result = CliRunner().invoke(app, ["fuzz", "--corpus", "demo", "--per-class", "1", "--support"])
     assert result.exit_code == 0, result.output
     for kind in KINDS:
         assert kind.name in result.output
@@ -19,7 +17,7 @@ def test_the_demo_corpus_passes_and_prints_a_row_a_class():
 
 
 def test_json_holds_counts_and_intervals():
-    result = CliRunner().invoke(app, ["fuzz", "--per-class", "1", "--json", "--no-support"])
+    result = CliRunner().invoke(app, ["fuzz", "--per-class", "1", "--json"])
     report = json.loads(result.stdout)
     assert {row["kind"] for row in report["results"]} == {kind.name for kind in KINDS}
     assert report["failed"] is False
@@ -30,7 +28,7 @@ def test_a_bad_verifier_gives_exit_code_one(monkeypatch):
         return Verification(outcome=Outcome.REJECTED)
 
     monkeypatch.setattr(grounded_rag, "verify", deaf)
-    result = CliRunner().invoke(app, ["fuzz", "--per-class", "1", "--no-support"])
+    result = CliRunner().invoke(app, ["fuzz", "--per-class", "1"])
     assert result.exit_code == 1
 
 

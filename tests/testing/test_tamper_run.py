@@ -98,7 +98,7 @@ def test_a_literal_verifier_accepts_only_quotes_that_are_cut_and_refuses_present
 
 
 def test_a_verifier_that_accepts_all_is_caught_on_both_sides(corpus):
-    report = run_fuzz(corpus, per_class=5, verify=by_rule(everything), support=False)
+    report = run_fuzz(corpus, per_class=5, verify=by_rule(everything))
     tampers, benign = report.total("tamper"), report.total("benign")
     assert tampers.accepted == tampers.made - _one(report, "unknown_chunk").made
     assert benign.accepted == 0
@@ -147,7 +147,7 @@ def test_a_citation_with_a_problem_is_refused_even_when_it_has_a_place(corpus):
         )
         return found.model_copy(update={"claims": claims})
 
-    report = run_fuzz(corpus, per_class=2, verify=doubtful, support=False)
+    report = run_fuzz(corpus, per_class=2, verify=doubtful)
     assert report.total("tamper").accepted == 0
 
 
@@ -159,13 +159,13 @@ def test_support_is_counted_apart_from_location(corpus):
         return by_rule(literal)(draft, chunks)
 
     kinds = [kind for kind in KINDS if kind.name == "verbatim"]
-    report = run_fuzz(corpus, per_class=3, verify=verify, kinds=kinds)
+    report = run_fuzz(corpus, per_class=3, verify=verify, kinds=kinds, support=True)
     assert asked == [(), None]
     assert report.results[0].shown == 3
 
 
 def test_the_default_verifier_passes_on_the_demo_corpus(corpus):
-    report = run_fuzz(corpus, per_class=4, seed=11, support=False)
+    report = run_fuzz(corpus, per_class=4, seed=11)
     assert report.total("tamper").accepted == 0, report.findings
     assert not report.failed, report.findings
 
@@ -240,7 +240,7 @@ def test_one_claim_is_made_of_each_quote(corpus):
         return by_rule(literal)(draft, chunks)
 
     kinds = [kind for kind in KINDS if kind.name == "verbatim"]
-    run_fuzz(corpus, per_class=3, verify=verify, kinds=kinds, support=False)
+    run_fuzz(corpus, per_class=3, verify=verify, kinds=kinds)
     draft, chunks = seen[0]
     assert all(isinstance(claim, Claim) for claim in draft.claims)
     assert draft.claims[0].citations == (
@@ -292,7 +292,7 @@ def test_the_claim_of_a_given_case_reaches_the_verifier():
         id="1", kind="k", label="tamper", chunks=(chunk,), cited="c", quote="It is not so.",
         original="It is so.",
     )  # fmt: skip
-    run_cases([case, case.model_copy(update={"claim": "No."})], verify=verify, support=False)
+    run_cases([case, case.model_copy(update={"claim": "No."})], verify=verify)
     assert texts == ["It is not so.", "No."]
 
 

@@ -61,7 +61,7 @@ def run_fuzz(
     seed: int = 0,
     verify: Verifier | None = None,
     kinds: Iterable[Kind] = KINDS,
-    support: bool = True,
+    support: bool = False,
     progress: Callable[[KindResult], None] | None = None,
 ) -> FuzzReport:
     """Draw labelled quotes from a corpus and count what the verifier makes of them.
@@ -73,7 +73,7 @@ def run_fuzz(
         verify: The verifier; by default `grounded_rag.verify`.
         kinds: The classes.
         support: Whether to count also the claims that pass all default checks, which takes a
-            second run. Acceptance itself is about locating the quote alone.
+            second and slower run. Acceptance itself is about locating the quote alone.
         progress: Called after each class.
     """
     check = verify if verify is not None else _default_verifier()
@@ -104,7 +104,7 @@ def run_cases(
     *,
     name: str = "cases",
     verify: Verifier | None = None,
-    support: bool = True,
+    support: bool = False,
 ) -> FuzzReport:
     """Count what the verifier makes of given labelled quotes, by class.
 
