@@ -51,7 +51,7 @@ def ask(found, script, policy, checks=None):
     return anyio.run(run)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(found=chunks, script=st.lists(drafts, min_size=3, max_size=3), policy=policies)
 def test_nothing_unverified_leaves(found, script, policy):
     answer = ask(found, script, policy)
@@ -74,7 +74,7 @@ def test_nothing_unverified_leaves(found, script, policy):
                 assert text not in public
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(found=chunks, script=st.lists(drafts, min_size=3, max_size=3))
 def test_the_answer_survives_its_json(found, script):
     answer = ask(found, script, Policy(on_failed_claim="drop"))
