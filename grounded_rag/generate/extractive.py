@@ -8,13 +8,13 @@ from functools import partial
 
 import anyio.to_thread
 
-from grounded_rag.generate.candidates import Candidate, find_candidates
+from grounded_rag.generate.candidates import Candidate, CandidateKind, find_candidates
 from grounded_rag.generate.parts import question_parts
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.scoring import WITH_EMBEDDING, WITHOUT_EMBEDDING
 from grounded_rag.generate.selection import select
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
-from grounded_rag.generate.wording import claim_of, compared
+from grounded_rag.generate.wording import claim_of, compared, row_text
 from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
@@ -125,19 +125,21 @@ class ExtractiveGenerator:
                 question.text, [compared(candidates[i], question) for i in indices]
             )
 
+        before = _attempts_before(candidates, request)
         selection = select(
             question,
             candidates,
             cosines=cosines,
             weights=self._weights,
-            excluded=_said_before(candidates, request),
+            excluded=before.excluded,
             outdated=_outdated(request),
         )
         return Assessment(
             text=part,
             confidence=selection.confidence,
             claims=tuple(
-                claim_of(i, candidates, request.chunks, question) for i in selection.indices
+                claim_of(i, candidates, request.chunks, question, literal=i in before.worded)
+                for i in selection.indices
             ),
         )
 
@@ -157,22 +159,46 @@ def _analyse_parts(parts: Sequence[str]) -> list[Question]:
         )
         words = " ".join(term.word.text for term in borrowed)
         questions[number] = replace(
-            question, text=f"{question.text} ({words})", terms=(*question.terms, *borrowed)
+            question,
+            text=f"{question.text} ({words})",
+            terms=(*question.terms, *borrowed),
+            stems=question.stems | {term.word.stem for term in borrowed},
         )
     return questions
 
 
-def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) -> frozenset[int]:
-    """Return the candidates that were already kept or rejected in an earlier attempt."""
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What earlier attempts leave for this one.
+
+    Attributes:
+        excluded: Candidates that were kept, or rejected word for word.
+        worded: Table rows that were rejected in the wording with their columns' names: they may
+            be said once more in their own words.
+    """
+
+    excluded: frozenset[int]
+    worded: frozenset[int]
+
+
+def _attempts_before(candidates: Sequence[Candidate], request: GenerationRequest) -> _Before:
     if request.reask is None:
-        return frozenset()
+        return _Before(frozenset(), frozenset())
     claims = [item.claim for item in request.reask.failed] + list(request.reask.kept)
-    quotes = [citation.quote for claim in claims for citation in claim.citations]
-    return frozenset(
-        index
-        for index, candidate in enumerate(candidates)
-        if any(candidate.text in quote or quote in candidate.text for quote in quotes if quote)
-    )
+    excluded: set[int] = set()
+    worded: set[int] = set()
+    for index, candidate in enumerate(candidates):
+        for claim in claims:
+            if not any(_same(candidate.text, one.quote) for one in claim.citations):
+                continue
+            row = candidate.kind is CandidateKind.ROW
+            literal = claim.text == row_text(candidate) or claim in request.reask.kept
+            (worded if row and not literal else excluded).add(index)
+    return _Before(frozenset(excluded), frozenset(worded - excluded))
+
+
+def _same(text: str, quote: str) -> bool:
+    return bool(quote) and (text in quote or quote in text)
 
 
 def _outdated(request: GenerationRequest) -> frozenset[int]:

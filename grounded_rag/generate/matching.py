@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from grounded_rag.generate.question import Term
 from grounded_rag.generate.synonyms import synonyms
@@ -18,7 +18,7 @@ Matches = Mapping[str, float]
 """Stems that match one term, each with a strength from 0 to 1."""
 
 
-def match_stems(terms: Sequence[Term], vocabulary: Iterable[str]) -> list[Matches]:
+def match_stems(terms: Sequence[Term], vocabulary: Mapping[str, str]) -> list[Matches]:
     """Return for each term the stems of the vocabulary that match it.
 
     Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
@@ -26,10 +26,10 @@ def match_stems(terms: Sequence[Term], vocabulary: Iterable[str]) -> list[Matche
 
     Args:
         terms: Terms of the question.
-        vocabulary: All stems of the passages.
+        vocabulary: All stems of the passages, each with a word that has it: a typing error near
+            the end of a word can change its stem altogether.
     """
-    stems = sorted(set(vocabulary))
-    return [_matches(term.word, stems) for term in terms]
+    return [_matches(term.word, vocabulary) for term in terms]
 
 
 def strength(matches: Matches, stems: frozenset[str]) -> float:
@@ -39,16 +39,16 @@ def strength(matches: Matches, stems: frozenset[str]) -> float:
     return max((matches.get(stem, 0.0) for stem in stems), default=0.0)
 
 
-def _matches(word: Word, stems: Sequence[str]) -> Matches:
+def _matches(word: Word, vocabulary: Mapping[str, str]) -> Matches:
     found: dict[str, float] = {}
     alike = synonyms(word.stem)
-    for stem in stems:
+    for stem, lower in vocabulary.items():
         if stem == word.stem:
             found[stem] = 1.0
         elif word.kind == "word":
             if len(stem) >= 4 and related(word.stem, stem):
                 found[stem] = _DERIVED
-            elif is_typo(word.stem, stem):
+            elif is_typo(word.stem, stem) or is_typo(word.lower, lower):
                 found[stem] = _TYPO
             elif stem in alike:
                 found[stem] = _SYNONYM

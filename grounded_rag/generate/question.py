@@ -101,6 +101,8 @@ _DAYS_AND_MONTHS = frozenset(
     december montag dienstag mittwoch donnerstag freitag samstag sonntag
     """.split()
 )
+_LONGEST = 2_000
+_SMALL_SHARE = 0.3
 _CLASS_WORDS = frozenset("type kind sort form name number amount example part".split())
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|cannot|neither|nor|without|nicht|kein\w*|ne|pas|nunca)\b|n['’]t\b",
@@ -141,9 +143,9 @@ _RULES = tuple(
         (
             Wanted.NUMBER,
             (
-                r"\bhow (?:many|much|far|tall|big|large|high|often|deep|wide|heavy)\b"
+                r"\bhow (?:many|much|far|tall|big|large|high|deep|wide|heavy)\b"
                 r"|\bnumber of\b|\bwhat(?:['’]s)? (?:\w+ ){0,3}(?:number|amount|age|size|limit)\b"
-                r"|\bwie (?:viele?|oft|hoch|weit|groß)\b|\bcombien\b|\bcuánt[oa]s?\b"
+                r"|\bwie (?:viele?|hoch|weit|groß)\b|\bcombien\b|\bcuánt[oa]s?\b"
             ),
         ),
         (
@@ -189,8 +191,9 @@ def analyse(question: str, *, language: str | None = None) -> Question:
         word for word in content_words(question, language=language) if word.lower not in _ASKING
     ]
     # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
-    lower = sum(1 for word in words if word.text[:1].islower())
-    cased = lower * 2 >= len(words) or lower > 1
+    inside = [word for word in tokens[1:] if word.text[:1].isalpha()]
+    small = sum(1 for word in inside if word.text[:1].islower())
+    cased = small >= _SMALL_SHARE * len(inside)
     terms = tuple(
         Term(
             word=word,
@@ -233,6 +236,7 @@ def _vocabulary() -> Mapping[str, int]:
 
 
 def _wanted(question: str) -> Wanted:
+    question = question[:_LONGEST]
     for wanted, pattern in _RULES:
         if pattern.search(question):
             return wanted

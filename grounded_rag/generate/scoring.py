@@ -78,28 +78,28 @@ class Weights:
 # set weighing the same; `benchmarks/extractive.py` measures them. Without embeddings the weights
 # are others: the cosine carries much of what the overlap repeats.
 WITH_EMBEDDING = Weights(
-    intercept=-3.6,
-    cosine=5.8,
-    chunk_recall=0.7,
-    negation_missing=-2.5,
-    number_missing=-1.3,
-    name_missing=-0.8,
-    opposite=-0.8,
-    word_missing=-0.9,
-    degree_missing=-0.6,
-    kind_missing=-0.4,
+    intercept=-3.16,
+    cosine=5.0,
+    chunk_recall=0.8,
+    negation_missing=-2.8,
+    number_missing=-1.5,
+    name_missing=-0.75,
+    opposite=-0.95,
+    word_missing=-0.55,
+    degree_missing=-0.67,
+    kind_missing=-0.7,
 )
 WITHOUT_EMBEDDING = Weights(
-    intercept=-1.2,
+    intercept=-1.72,
     cosine=0.0,
-    chunk_recall=2.2,
+    chunk_recall=2.65,
     negation_missing=-2.5,
-    number_missing=-1.3,
-    name_missing=-0.8,
-    opposite=-0.7,
-    word_missing=-0.5,
+    number_missing=-1.45,
+    name_missing=-0.75,
+    opposite=-0.5,
+    word_missing=0.0,
     degree_missing=-0.7,
-    kind_missing=-0.45,
+    kind_missing=-0.8,
 )
 
 
@@ -109,16 +109,18 @@ class Overlap:
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self._question = question
         self._candidates = candidates
-        self._own = [_stems(candidate.text) for candidate in candidates]
+        words: dict[str, str] = {}
+        self._own = [_stems(candidate.text, words) for candidate in candidates]
         # Candidates of one section share their headings: analyse each text once.
-        above = {text: _stems(text) for text in {_above(candidate) for candidate in candidates}}
+        above = {_above(candidate): frozenset[str]() for candidate in candidates}
+        for text in above:
+            above[text] = _stems(text, words)
         self._above = [above[_above(candidate)] for candidate in candidates]
         chunks: dict[int, set[str]] = {}
         for candidate, own in zip(candidates, self._own, strict=True):
             chunks.setdefault(candidate.chunk, set()).update(own)
         self._chunks = {number: frozenset(stems) for number, stems in chunks.items()}
-        vocabulary = set().union(*self._own, *self._above)
-        self._matches = match_stems(question.terms, vocabulary)
+        self._matches = match_stems(question.terms, words)
 
     def recall(self, index: int) -> float:
         """Return the weighted share of terms that a candidate with its surroundings carries."""
@@ -205,8 +207,20 @@ class Overlap:
 
 
 def choice(features: Features) -> float:
-    """Return the score that orders the candidates of one question."""
-    return 0.6 * features.cosine + 0.4 * features.recall - 0.08 * features.kind_missing
+    """Return the score that orders the candidates of one question.
+
+    Fitted as a choice among the sentences of public answerable questions, then rounded.
+    """
+    return (
+        0.5 * features.cosine
+        + 0.5 * features.recall
+        + 0.25 * features.chunk_recall
+        - 0.18 * features.kind_missing
+        - 0.12 * features.number_missing
+        - 0.09 * features.negation_missing
+        - 0.06 * features.opposite
+        - 0.06 * features.degree_missing
+    )
 
 
 def _worst(lacking: Sequence[float], chosen: Sequence[bool]) -> float:
@@ -217,5 +231,9 @@ def _above(candidate: Candidate) -> str:
     return f"{candidate.headings}\n{candidate.context}"
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word.stem for word in content_words(text))
+def _stems(text: str, words: dict[str, str]) -> frozenset[str]:
+    """Return the stems of a text, and note in `words` one word for each."""
+    found = content_words(text)
+    for word in found:
+        words.setdefault(word.stem, word.lower)
+    return frozenset(word.stem for word in found)

@@ -11,9 +11,9 @@ from grounded_rag.generate.question import Question
 from grounded_rag.generate.scoring import Features, Overlap, Weights, choice
 
 _SHORTLIST = 32
-_RANK_PENALTY = 0.004
-_AS_GOOD = 0.12
-_ALSO_NEEDED = 0.2
+_RANK_PENALTY = 0.02
+_AS_GOOD = 0.2
+_ALSO_NEEDED = 0.25
 _CLEARLY = 0.3
 
 

@@ -27,6 +27,8 @@ def claim_of(
     candidates: Sequence[Candidate],
     chunks: Sequence[RetrievedChunk],
     question: Question,
+    *,
+    literal: bool = False,
 ) -> Claim:
     """Return the claim for a candidate, with the text around it that it needs to be understood.
 
@@ -38,32 +40,39 @@ def claim_of(
         candidates: All candidates, in the order of their text.
         chunks: The chunks of the request.
         question: The question, which decides on the columns of a table.
+        literal: Whether to keep to the words of the quote throughout: a table row without the
+            names of its columns.
     """
     candidate = candidates[index]
     chunk = chunks[candidate.chunk].chunk
     if candidate.kind is CandidateKind.ROW:
-        return _claim(
-            chunk.id,
-            chunk.text,
-            [candidate.span],
-            row_reading(candidate.text, candidate.context, question),
-        )
+        row = row_text(candidate)
+        if not literal:
+            row = row_reading(candidate.text, candidate.context, question)
+        return _claim(chunk.id, chunk.text, candidate.span, row)
     span = _without_bullet(chunk.text, candidate.span)
-    if candidate.kind is CandidateKind.ITEM and candidate.context_span is not None:
-        spans = [candidate.context_span, span]
-        return _claim(chunk.id, chunk.text, spans, None)
-    if candidate.text.endswith(":"):
+    opener = candidate.context_span
+    if candidate.kind is CandidateKind.ITEM and opener is not None:
+        whole = Span(start=opener.start, end=span.end)
+        if len(whole) <= _MOST_CHARACTERS:
+            text = f"{opener.of(chunk.text)} {span.of(chunk.text)}"
+            return _claim(chunk.id, chunk.text, whole, text)
+    if candidate.text.endswith((":", "：")):
         items = _items_below(index, candidates)
         if items:
             whole = Span(start=span.start, end=candidates[items[-1]].span.end)
-            return _claim(chunk.id, chunk.text, [whole], _listing(candidate, items, candidates))
-    previous = candidate.previous
-    if previous is not None and _ANAPHOR.match(candidate.text):
-        before = candidates[previous]
-        gap = chunk.text[before.span.end : span.start]
-        if before.kind is CandidateKind.SENTENCE and not gap.strip() and gap.count("\n") < 2:
-            span = Span(start=before.span.start, end=span.end)
-    return _claim(chunk.id, chunk.text, [span], None)
+            return _claim(chunk.id, chunk.text, whole, _listing(candidate, items, candidates))
+    if candidate.previous is not None and _ANAPHOR.match(span.of(chunk.text)):
+        before = _without_bullet(chunk.text, candidates[candidate.previous].span)
+        gap = chunk.text[before.end : span.start]
+        if not gap.strip() and gap.count("\n") < 2:
+            span = Span(start=before.start, end=span.end)
+    return _claim(chunk.id, chunk.text, span, span.of(chunk.text))
+
+
+def row_text(candidate: Candidate) -> str:
+    """Return a table row in its own words, without the frame."""
+    return plain(candidate.text.strip("| \t"))
 
 
 def compared(candidate: Candidate, question: Question) -> str:
@@ -79,12 +88,9 @@ def compared(candidate: Candidate, question: Question) -> str:
     return candidate.text
 
 
-def _claim(chunk_id: str, text: str, spans: Sequence[Span], wording: str | None) -> Claim:
-    quotes = [span.of(text) for span in spans]
-    return Claim(
-        text=plain(wording if wording is not None else " ".join(quotes)),
-        citations=tuple(Citation(chunk_id=chunk_id, quote=quote) for quote in quotes),
-    )
+def _claim(chunk_id: str, text: str, span: Span, wording: str) -> Claim:
+    citation = Citation(chunk_id=chunk_id, quote=span.of(text))
+    return Claim(text=plain(wording), citations=(citation,))
 
 
 def plain(text: str) -> str:
