@@ -181,7 +181,7 @@ def _views(source: Source, quote: Quote) -> Iterator[tuple[FoldedText, FoldedTex
     yield source.folded, quote.folded, quote.readings
     if source.folded.line_end_hyphens:
         words = frozenset(quote.folded.text.split())
-        yield fold(source.text, keep=_bare(words)), quote.folded, quote.readings
+        yield fold(source.text, keep=words), quote.folded, quote.readings
     if not _MARKUP.isdisjoint(quote.text):
         raw = fold(quote.text, raw=True)
         yield fold(source.text, raw=True), raw, tuple(edge_readings(raw.text.strip()))
@@ -276,8 +276,3 @@ def _other_case(text: str) -> str | None:
     if other == first or len(other) != 1:
         return None
     return other + text[1:]
-
-
-def _bare(words: frozenset[str]) -> frozenset[str]:
-    """Return words without the punctuation around them, which is no part of a hyphenation."""
-    return frozenset(word.strip("\"'.,;:!?()[]") for word in words)

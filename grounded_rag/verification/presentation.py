@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from grounded_rag.types import Fold
@@ -160,8 +161,8 @@ class _LineEnds:
 
     def __init__(self, text: str, keep: frozenset[str] | None) -> None:
         self._text = text
-        self._by_quote = keep is not None
-        self._hyphenated = keep
+        self._keep = keep
+        self._pairs: frozenset[str] | None = None
         self.joined = False
 
     def join(self, start: int, end: int) -> Edit | None:
@@ -192,7 +193,7 @@ class _LineEnds:
         if left is None or right is None:
             return kept
         words = self._words()
-        if self._by_quote and f"{left[0]}-" in words and right[0] in words:
+        if self._keep is not None and f"{left[0]}-" in words and right[0] in words:
             return None
         joined = left[0] + right[0]
         if f"{left[0]}-{right[0]}" in words or joined.lower() in chars.LINE_END_HOMOGRAPHS:
@@ -200,8 +201,15 @@ class _LineEnds:
         return start - 1, end, "", Fold.HYPHEN
 
     def _words(self) -> frozenset[str]:
-        """Return the quote's words, or the text's own hyphenated ones."""
-        if self._hyphenated is None:
-            words = self._text.split()
-            self._hyphenated = frozenset(w.strip(_AROUND_WORDS) for w in words if "-" in w)
-        return self._hyphenated
+        """Return the quote's words, or the text's hyphenated ones, and all their hyphenations."""
+        if self._pairs is None:
+            words = self._keep if self._keep is not None else self._text.split()
+            bare = [word.strip(_AROUND_WORDS) for word in words]
+            pairs = {
+                f"{left}-{right}"
+                for word in bare
+                if "-" in word
+                for left, right in pairwise(word.split("-"))
+            }
+            self._pairs = frozenset(pairs.union(bare) if self._keep is not None else pairs)
+        return self._pairs

@@ -21,6 +21,8 @@ REPAIRED = [
     ("the pre-\nand post-war years end", "the pre- and post-war years", None),
     ("the approxi\u2010\nmately six hours", "the approximately six hours", None),
     ("Ver\u00ad\nsand am Montag früh", "Versand am Montag", None),
+    ("unless both-to-\nsign was agreed", "unless both-to-sign was agreed", None),
+    ("unless both-\nto-\nsign, so", "unless both-to-sign, so", None),
     # invisible characters
     ("The of\u200bfice is o\u00adpen now", "The office is open", None),
     ("\ufeffThe rate\u2060 is fixed now", "The rate is fixed", "The rate\u2060 is fixed"),
