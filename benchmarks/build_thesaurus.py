@@ -53,7 +53,7 @@ def relations(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]],
                 continue
             fields = line.partition(" | ")[0].split()
             synset = pos + fields[0]
-            count = int(fields[3], 16)
+            (count,) = bytes.fromhex(fields[3])
             members[synset] = [fields[4 + 2 * i].lower().partition("(")[0] for i in range(count)]
             at = 4 + 2 * count
             for step in range(int(fields[at])):
@@ -66,7 +66,8 @@ def relations(folder: Path) -> tuple[dict[str, list[str]], dict[str, list[str]],
                 elif symbol == "&" and fields[2] == "s":  # a satellite adjective to its head
                     broader[synset].append(target)
                 elif symbol == "!":
-                    pending.append((synset, int(ends[:2], 16), target, int(ends[2:], 16)))
+                    source, other = bytes.fromhex(ends)
+                    pending.append((synset, source, target, other))
     groups: dict[str, int] = defaultdict(int)
     for synset, ups in broader.items():
         if synset.startswith("a"):

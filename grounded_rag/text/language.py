@@ -9,7 +9,8 @@ _LETTERS = 600
 _WORD = re.compile(r"[^\W\d_]+")
 _MARKERS = {
     "en": "the of and to is are was were in on at for with by this that it its not be as from an "
-    "has have will may must can or each every per which who their his her all no only any than",
+    "has have will may must can or each every per which who their his her all no only any than "
+    "a an he she we you i do does so if there me but when up out",
     "de": "der die das und ist sind nicht ein eine einen einem einer mit für auf den dem des im zu "
     "von wird werden beträgt bis zum zur wie oder nur nach bei auch kein keine es sich am",
     "fr": "le la les des du et est sont une un dans pour pas sur au aux avec qui que ce cette par "
@@ -46,7 +47,7 @@ def guess_language(text: str) -> str | None:
             counts[owner] += 1 / len(owners)
     ranked = sorted(counts.items(), key=lambda item: -item[1])
     (best, score), (_, second) = ranked[:2]
-    return best if score >= 0.5 and score > second * 1.3 else None
+    return best if score >= 1 and score > second * 1.3 else None
 
 
 @lru_cache(maxsize=2048)

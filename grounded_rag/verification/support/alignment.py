@@ -11,6 +11,8 @@ from grounded_rag.verification.support.lexicon import LIGHT
 from grounded_rag.verification.support.matching import covered, matches
 from grounded_rag.verification.support.terms import Reading, Term
 
+_SMALL = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -25,6 +27,11 @@ class Slot:
     claim: tuple[Term, ...]
     evidence: tuple[Term, ...]
     at_end: bool
+
+
+def small(slot: Slot) -> bool:
+    """Whether a slot is short enough for its two sides to stand for one another."""
+    return len(slot.claim) <= _SMALL and len(slot.evidence) <= _SMALL + 1
 
 
 @dataclass(frozen=True, slots=True)

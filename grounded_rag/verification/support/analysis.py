@@ -90,7 +90,7 @@ def _analyse(
     quotes: tuple[str, ...],
 ) -> Analysis:
     whole_text = "\n".join(sentences)
-    same_words = comparable(clean(claim), clean(whole_text))
+    same_words = comparable(clean(claim), clean(whole_text)) or _shares_words(claim, whole_text)
     language = read(whole_text).language or read("\n".join(chunks)).language
     if not same_words:
         language = None
@@ -111,6 +111,13 @@ def _analyse(
         same_words,
         read("\n".join(quotes), language),
     )
+
+
+def _shares_words(claim: str, evidence: str) -> bool:
+    """Whether the words themselves show one language: a guess at short texts can be wrong."""
+    ours = {term.stem for term in read(claim).content if term.kind == "word" and not term.name}
+    theirs = {term.stem for term in read(evidence).terms}
+    return len(ours & theirs) > len(ours) / 2
 
 
 def _split(text: str) -> tuple[str, ...]:

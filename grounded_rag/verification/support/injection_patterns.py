@@ -99,7 +99,8 @@ WEAK = tuple(re.compile(_expand(line), re.IGNORECASE) for line in _WEAK.strip().
 HINT = re.compile(
     r"ignor|disregard|forget|overrid|bypass|overrul|abandon|follow|obey|heed|comply|instruction"
     r"|task|role|from now|you (?:must|will|shall|are)|you're|\bai\b|\ba\.i\.|llm|model|chat|gpt"
-    r"|claude|gemini|copilot|assistant|machine|automated|system|developer mode|jailbreak|prompt|inst\]"
+    r"|claude|gemini|copilot|assistant|machine|automated|system|developer mode|jailbreak|prompt"
+    r"|inst\]"
     r"|sys>>|im_|endoftext|begin_of|header_id|#{2}|response|document|context|passage|chunk|source"
     r"|evidence|retrieved|missacht|vergiss|vergessen|du bist|sie sind|oubli|ne ten|tu es|olvid|omit"
     r"|desconsidere|esqueça|dimentica|eres |você|sei |negeer|vergeet|игнорируй|забудь|忽|无视|無視"

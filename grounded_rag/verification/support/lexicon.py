@@ -106,7 +106,8 @@ all every each any entire whole
 people resident inhabitant citizen population person
 injure hurt wound
 sick ill
-happy glad
+happy glad delighted joyful pleased
+sad unhappy miserable
 sofa couch
 talk chat converse speak
 look watch view see observe
@@ -184,7 +185,7 @@ bright/dark dim|cheap inexpensive/expensive costly|lead/follow|save/spend|rememb
 """)
 
 _TAXONOMY = _groups("""
-red blue green yellow orange purple pink brown black white grey gray violet turquoise beige silver gold
+red blue green yellow orange purple pink brown black white grey gray violet turquoise silver gold
 monday tuesday wednesday thursday friday saturday sunday
 spring summer autumn winter
 mercury venus earth mars jupiter saturn uranus neptune pluto
@@ -290,8 +291,8 @@ CLAUSE = _set("but although though while whereas however and or nor yet because 
 """Words that open a clause of their own."""
 
 _PLACES = """
-american america us usa u.s u.s.a united-states
-british britain uk u.k united-kingdom england english
+american america us usa u.s u.s.a states
+british britain uk u.k kingdom england english
 norway norwegian|denmark danish dane|sweden swedish swede|finland finnish finn|poland polish pole
 spain spanish spaniard|france french frenchman|germany german|netherlands dutch holland|greece greek
 turkey turkish turk|switzerland swiss|ireland irish|scotland scottish scot|wales welsh|china chinese

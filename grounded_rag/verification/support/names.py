@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
-from grounded_rag.verification.support.alignment import Slot
+from grounded_rag.verification.support.alignment import Slot, small
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import PASSIVE, other_place, same_place
 from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Reading, Term
 
-_SLOT_NEAR = 0.5
+_SLOT_NEAR = 0.6
 _ORDER_NEAR = 0.75
 
 
@@ -41,7 +41,7 @@ def _replaced(statement: Statement, analysis: Analysis) -> str | None:
     if not analysis.comparable:
         return None
     for slot in statement.best.slots:
-        if statement.best.around(slot) < _SLOT_NEAR:
+        if statement.best.around(slot) < _SLOT_NEAR or not small(slot):
             continue
         for first in slot.claim:
             for second in slot.evidence:

@@ -6,14 +6,15 @@ A lexical check is strong only there: it sees what was swapped because nothing e
 from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.quantities import UPPER_BOUNDS
 from grounded_rag.types import Signal
-from grounded_rag.verification.support.alignment import Slot
-from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
+from grounded_rag.verification.support.analysis import Statement, analyse
 from grounded_rag.verification.support.lexicon import CONDITIONS, LIGHT, NEGATIONS
-from grounded_rag.verification.support.matching import covered
+from grounded_rag.verification.support.negation import is_negation
 from grounded_rag.verification.support.signals import listed
 from grounded_rag.verification.support.terms import Term
 
+_DOWNWARD = frozenset("every each all any few only if unless when kein alle jeder".split())
 NEAR = 0.75
 """Least aligned share of a near-copy."""
 
@@ -25,6 +26,7 @@ def nearness(case: ClaimCase) -> Signal | None:
         return None
     near = analysis.near
     strays = [term for statement in analysis.statements for term in unlicensed(statement)]
+    strays += [term for statement in analysis.statements for term in _turned(statement)]
     if near >= NEAR and not strays:
         return Signal(
             check="nearness",
@@ -48,11 +50,20 @@ def unlicensed(statement: Statement) -> tuple[Term, ...]:
     )
 
 
-def near_statements(analysis: Analysis, least: float) -> tuple[Statement, ...]:
-    """Return the statements that stand at least this near to their evidence."""
-    return tuple(s for s in analysis.statements if s.best.near >= least)
+def _turned(statement: Statement) -> tuple[Term, ...]:
+    """Return what differs where dropping a word makes a sentence stronger, not weaker.
 
-
-def foreign(slot: Slot, analysis: Analysis) -> tuple[Term, ...]:
-    """Return the content terms of a slot's claim side that no evidence has."""
-    return tuple(t for t in slot.claim if t.content and not covered(t, analysis.whole))
+    "No guest may smoke on the balcony" does not say "No guest may smoke".
+    """
+    terms = statement.reading.terms
+    turned = any(is_negation(t) or t.lower in _DOWNWARD for t in terms) or any(
+        t.quantity is not None and t.quantity.bound in UPPER_BOUNDS for t in terms
+    )
+    if not turned:
+        return ()
+    return tuple(
+        term
+        for slot in statement.best.slots
+        for term in (*slot.evidence, *slot.claim)
+        if term.content and term.stem not in LIGHT and term.lower not in _DOWNWARD
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.stems import stem
 from grounded_rag.types import Reason, Signal
-from grounded_rag.verification.support.alignment import Slot
+from grounded_rag.verification.support.alignment import Slot, small
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import NEGATIVE, antonyms, siblings
 from grounded_rag.verification.support.matching import alike, covered
@@ -16,6 +17,8 @@ from grounded_rag.verification.support.thesaurus import opposite_senses, same_ki
 _SLOT_NEAR = 0.4
 _CLAUSE_SHARE = 0.6
 _KIND_NEAR = 0.6
+_IDIOMS = frozenset(map(stem, "circumstances case time means way account event".split()))
+_DETERMINERS = frozenset("no kein keine keinen keinem keiner without ohne neither".split())
 
 
 def polarity(case: ClaimCase) -> Signal | None:
@@ -63,19 +66,21 @@ def _denied(negation: Negation, analysis: Analysis) -> Signal:
 def _dropped(statement: Statement, analysis: Analysis) -> Negation | None:
     """A negation of the evidence that governs what the claim affirms."""
     ours = negations(statement.reading)
-    if any(term.lower in NEGATIVE for term in statement.reading.terms) or len(ours) > 1:
-        return None
     evidence = statement.best.evidence
-    if ours:
+    theirs = {term.lower for term in evidence.terms}
+    # Another negative word in the claim may stand for the negation of the evidence.
+    if ours or any(t.lower in NEGATIVE and t.lower not in theirs for t in statement.reading.terms):
         return None
     claim = {term.stem for term in statement.reading.content}
     for negation in negations(evidence):
         if _answered(negation, statement, analysis):
             continue
-        if negation.target and any(_says(stem, negation.target) for stem in claim):
-            shared = sum(any(_says(stem, other) for other in negation.clause) for stem in claim)
+        if negation.target and any(_says(word, negation.target) for word in claim):
+            shared = sum(any(_says(word, other) for other in negation.clause) for word in claim)
             if shared >= min(2, len(claim)) and shared >= len(claim) * 0.5:
                 return negation
+        elif negation.cue.lower in _DETERMINERS and negation.target not in _IDIOMS:
+            continue
         elif (
             negation.clause and _within(claim, negation.clause) >= _CLAUSE_SHARE and len(claim) > 1
         ):
@@ -108,7 +113,7 @@ def _affirmed_elsewhere(statement: Statement, negation: Negation, analysis: Anal
 
 
 def _within(claim: set[str], clause: frozenset[str]) -> float:
-    return sum(any(_says(stem, other) for other in clause) for stem in claim) / len(claim)
+    return sum(any(_says(word, other) for other in clause) for word in claim) / len(claim)
 
 
 def _says(left: str, right: str) -> bool:
@@ -162,7 +167,7 @@ def _opposite(statement: Statement, analysis: Analysis) -> tuple[Term, Term] | N
         return None
     theirs_stems = {term.stem for term in statement.reading.terms}
     for slot in statement.best.slots:
-        if statement.best.around(slot) < _SLOT_NEAR:
+        if statement.best.around(slot) < _SLOT_NEAR or not small(slot):
             continue
         for ours in slot.claim:
             if covered(ours, analysis.whole) and ours.content:

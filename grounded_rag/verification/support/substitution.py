@@ -6,13 +6,16 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
-from grounded_rag.verification.support.lexicon import LIGHT
+from grounded_rag.verification.support.lexicon import CONDITIONS, HEDGES, LIGHT, QUANTIFIERS
 from grounded_rag.verification.support.matching import covered
+from grounded_rag.verification.support.negation import is_negation
 from grounded_rag.verification.support.signals import listed, veto
 from grounded_rag.verification.support.terms import Term
 from grounded_rag.verification.support.thesaurus import known
 
 _COPY = 0.85
+_BOUNDS = frozenset("least up more less over under than maximum minimum below above within".split())
+_DECIDED = _BOUNDS | HEDGES | CONDITIONS | frozenset(QUANTIFIERS)
 _LEAST = 2
 
 
@@ -40,6 +43,8 @@ def substitution(case: ClaimCase) -> Signal | None:
 def _exchanged(
     slot: Slot, statement: Statement, analysis: Analysis
 ) -> tuple[list[Term], list[Term]] | None:
+    if any(is_negation(t) or t.lower in _DECIDED for t in (*slot.claim, *slot.evidence)):
+        return None
     ours = [t for t in slot.claim if t.content]
     theirs = [t for t in slot.evidence if t.content]
     if not 1 <= len(ours) <= _LEAST or not 1 <= len(theirs) <= _LEAST:

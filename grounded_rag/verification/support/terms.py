@@ -124,8 +124,16 @@ def _number(quantity: Quantity) -> Term:
     )  # fmt: skip
 
 
+_TITLES = re.compile(r"(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Nr|Mt|Ft|Gen|Sgt|Rev|Hr|Fr|[A-Z])\.$")
+
+
 def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
     initial = _begins_sentence(text, word.start)
+    if len(word.text) == 1 and word.text in "ABCDEFGHJKLMNOPQRSTUVWXYZ" and not initial:
+        # "Plan A": a letter that names something, not the article.
+        return Term(
+            word.text, word.lower, word.text, "word", True, True, False, None, word.start, word.end
+        )
     upper = word.text[:1].isupper()
     shout = upper and len(word.text) > 1 and word.text.isupper()
     name = word.kind == "code" or (
@@ -142,6 +150,8 @@ def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
 
 def _begins_sentence(text: str, start: int) -> bool:
     position = start - 1
+    if _TITLES.search(text[max(0, start - 6) : start].rstrip()):
+        return False
     while position >= 0 and text[position] in " \t\r'‘’*#->":
         position -= 1
     return position < 0 or text[position] in _SENTENCE_END

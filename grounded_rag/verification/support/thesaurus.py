@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 
-_DEPTH = 3
+_DEPTH = 5
 _FIRST = 2
+_GENERAL = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,14 +58,26 @@ def senses(stem: str) -> frozenset[int]:
 
 @lru_cache(maxsize=65536)
 def above(stem: str) -> frozenset[int]:
-    """Return the broader senses of the first senses of a stem, up to three steps."""
+    """Return the broader senses of a stem's first senses, without "thing" and the like."""
     table = _table()
     level = set(table.senses.get(stem, ())[:_FIRST])
     found: set[int] = set()
     for _ in range(_DEPTH):
         level = {up for sense in level for up in table.broader[sense]}
         found |= level
+    found = {sense for sense in found if sense not in table.nouns or not _general(sense)}
     return frozenset(found)
+
+
+@lru_cache(maxsize=65536)
+def _general(sense: int) -> bool:
+    """Whether a sense stands so near the top that everything is of its kind."""
+    level = {sense}
+    for _ in range(_GENERAL):
+        level = {up for one in level for up in _table().broader[one]}
+        if not level:
+            return True
+    return False
 
 
 def same_sense(left: str, right: str) -> bool:
