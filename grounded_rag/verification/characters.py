@@ -140,6 +140,7 @@ SINGLE: Mapping[str, Replacement] = MappingProxyType(_typography() | _ligatures(
 BARS = frozenset("—―")
 """Dashes that are no sign: before a digit they fold only where a word stands before them."""
 
+HOMOGRAPH_PREFIXES = frozenset({"re", "co", "un", "pre"})
 LINE_END_HOMOGRAPHS = frozenset(
     """
     resign resigned resigning resigns resignation recover recovered recovering recovers reform
@@ -148,4 +149,4 @@ LINE_END_HOMOGRAPHS = frozenset(
     coop unionised unionized prefix
     """.split()
 )
-"""Words that mean something else with the hyphen that a line end may hide."""
+"""Words that mean something else with a hyphen behind their prefix, which a line end may hide."""

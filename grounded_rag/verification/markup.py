@@ -96,7 +96,7 @@ def row_edits(text: str, *, raw: bool = False) -> list[Edit]:
             continue
         if raw and "|" in text[line.start : line.end]:
             line = Line(line.start, line.end, LineKind.ROW)
-        if previous is not None and (line.kind in _ROWS or previous.kind in _ROWS):
+        if previous is not None and line.kind in _ROWS and previous.kind in _ROWS:
             edits.append((previous.end, line.start, "\n", Fold.WHITESPACE))
         if line.kind is LineKind.ROW:
             edits.extend(_pipe_edits(text, line.start, line.end, raw=raw))

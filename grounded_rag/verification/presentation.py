@@ -29,6 +29,7 @@ _LINE_BREAK = re.compile(f"[{chars.LINE_BREAKS}]")
 _DOUBLE_HYPHEN = re.compile(r"---?(?!-)")
 _LETTERS_BEFORE = re.compile(r"[^\W\d_]+\Z")
 _LETTERS = re.compile(r"[^\W\d_]{1,40}")
+_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _LOOK_BACK = 40
 _SINGLE = dict(chars.SINGLE)
 _INVISIBLE = "".join(chars.INVISIBLE_CHARACTERS)
@@ -195,8 +196,10 @@ class _LineEnds:
         words = self._words()
         if self._keep is not None and f"{left[0]}-" in words and right[0] in words:
             return None
-        joined = left[0] + right[0]
-        if f"{left[0]}-{right[0]}" in words or joined.lower() in chars.LINE_END_HOMOGRAPHS:
+        homograph = left[0].lower() in chars.HOMOGRAPH_PREFIXES and (
+            (left[0] + right[0]).lower() in chars.LINE_END_HOMOGRAPHS
+        )
+        if homograph or f"{left[0]}-{right[0]}" in words:
             return kept
         return start - 1, end, "", Fold.HYPHEN
 
@@ -209,7 +212,8 @@ class _LineEnds:
                 f"{left}-{right}"
                 for word in bare
                 if "-" in word
-                for left, right in pairwise(word.split("-"))
+                for compound in _COMPOUND.findall(word)
+                for left, right in pairwise(compound.split("-"))
             }
             self._pairs = frozenset(pairs.union(bare) if self._keep is not None else pairs)
         return self._pairs

@@ -23,6 +23,11 @@ REPAIRED = [
     ("Ver\u00ad\nsand am Montag früh", "Versand am Montag", None),
     ("unless both-to-\nsign was agreed", "unless both-to-sign was agreed", None),
     ("unless both-\nto-\nsign, so", "unless both-to-sign, so", None),
+    ("shipping in the 20th-\r\ncentury way", "shipping in the 20th-century way", None),
+    ("mail desk@post-\noffice.example now", "mail desk@post-office.example now", None),
+    ("tables relea-\nsed by the bank", "tables released by the bank", None),
+    # a line with pipes is prose until its neighbour is a row too
+    ("Home | News | Desk of\nthe bank is open", "Home | News | Desk of the bank is open", None),
     # invisible characters
     ("The of\u200bfice is o\u00adpen now", "The office is open", None),
     ("\ufeffThe rate\u2060 is fixed now", "The rate is fixed", "The rate\u2060 is fixed"),
