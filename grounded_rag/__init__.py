@@ -31,6 +31,7 @@ from grounded_rag.errors import (
     ProviderUnavailableError,
     QuestionError,
     ReadError,
+    ReceiptError,
     StoreError,
     UndecodableError,
     UnsupportedFormatError,
@@ -52,6 +53,7 @@ from grounded_rag.types import (
     Located,
     Outcome,
     Reason,
+    Receipt,
     Refusal,
     RefusalReason,
     RetrievedChunk,
@@ -61,6 +63,7 @@ from grounded_rag.types import (
     Validity,
     Verification,
 )
+from grounded_rag.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from grounded_rag.generate.extractive import ExtractiveGenerator
@@ -69,13 +72,16 @@ if TYPE_CHECKING:
     from grounded_rag.index.foreign import LlamaIndexRetriever
     from grounded_rag.ingestion import IngestReport, update_index
     from grounded_rag.rag import GroundedRAG
+    from grounded_rag.receipts.audit import AuditReport, audit_receipts
+    from grounded_rag.receipts.check import verify_receipt
+    from grounded_rag.receipts.findings import ReceiptCheck
+    from grounded_rag.receipts.storage import load_receipt, save_receipt
     from grounded_rag.verification import verify
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Answer",
     "AnswerStatus",
+    "AuditReport",
     "Chunk",
     "Citation",
     "CitationCheck",
@@ -113,6 +119,9 @@ __all__ = [
     "QuestionError",
     "ReadError",
     "Reason",
+    "Receipt",
+    "ReceiptCheck",
+    "ReceiptError",
     "Refusal",
     "RefusalReason",
     "RetrievedChunk",
@@ -125,21 +134,31 @@ __all__ = [
     "UnsupportedFormatError",
     "Validity",
     "Verification",
+    "audit_receipts",
+    "load_receipt",
+    "save_receipt",
     "update_index",
     "verify",
+    "verify_receipt",
 ]
 
 # What is large, or pulls in LlamaIndex, Chroma or a provider's SDK, is imported at first use: a
 # bare `import grounded_rag` stays fast, and `verify` works where only pydantic is installed.
 _LAZY = {
+    "AuditReport": "grounded_rag.receipts.audit",
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
     "IngestReport": "grounded_rag.ingestion",
     "LlamaIndexRetriever": "grounded_rag.index.foreign",
     "MiniLMEmbedding": "grounded_rag.index.embedding",
+    "ReceiptCheck": "grounded_rag.receipts.findings",
     "StructuredGenerator": "grounded_rag.generate.structured",
+    "audit_receipts": "grounded_rag.receipts.audit",
+    "load_receipt": "grounded_rag.receipts.storage",
+    "save_receipt": "grounded_rag.receipts.storage",
     "update_index": "grounded_rag.ingestion",
     "verify": "grounded_rag.verification",
+    "verify_receipt": "grounded_rag.receipts.check",
 }
 
 

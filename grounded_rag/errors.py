@@ -4,7 +4,8 @@
     ├── InputError                    the caller's input cannot be used (also a ValueError)
     │   ├── QuestionError             empty or unusable question
     │   ├── DraftError                `verify` got something that is no draft or no chunks
-    │   └── ManifestError             manifest, front matter or date cannot be read
+    │   ├── ManifestError             manifest, front matter or date cannot be read
+    │   └── ReceiptError              a receipt cannot be read, made or saved
     ├── ConfigError                   settings, prompts or policy do not fit together
     │   ├── PromptError               a prompts folder lacks what makes answers checkable
     │   └── MissingExtraError         an optional dependency is not installed
@@ -58,6 +59,10 @@ class DraftError(InputError):
 
 class ManifestError(InputError):
     """A manifest, front matter or one of their dates cannot be read."""
+
+
+class ReceiptError(InputError):
+    """A receipt cannot be read, made or saved."""
 
 
 class ConfigError(GroundedRAGError):

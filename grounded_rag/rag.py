@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
 
+from anyio import to_thread
 from pydantic import JsonValue
 
 from grounded_rag._sync import BackgroundLoop
@@ -59,6 +60,8 @@ class Options(TypedDict, total=False):
         on_refusal: Called with each refused answer, to hand the question to a person.
         on_review: Called with each answer that a person should look at: flagged, partial, or
             supported only by its words.
+        receipts: Folder that the receipt of each answer is saved to, refusals included; see
+            `Answer.receipt`. An answer whose receipt cannot be saved is not returned.
     """
 
     generator: str | Generator
@@ -68,6 +71,7 @@ class Options(TypedDict, total=False):
     checks: Sequence[SupportCheck]
     on_refusal: Hook
     on_review: Hook
+    receipts: Path | str
 
 
 class GroundedRAG:
@@ -102,6 +106,7 @@ class GroundedRAG:
         self._loop = BackgroundLoop()
         self._on_refusal = options.get("on_refusal")
         self._on_review = options.get("on_review")
+        self._receipts = Path(options["receipts"]) if "receipts" in options else None
         self._index: OpenIndex | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         policy = options.get("policy", Policy())
@@ -242,6 +247,7 @@ class GroundedRAG:
         Raises:
             QuestionError: The question is empty.
             ProviderError: The named provider failed.
+            ReceiptError: The receipt cannot be saved.
         """
         return self._loop.run(partial(self.aquery, question, as_of=as_of, filters=filters))
 
@@ -259,6 +265,10 @@ class GroundedRAG:
             as_of=parse_instant(as_of) or today_utc(),
             filters=filters,
         )
+        if self._receipts is not None:
+            from grounded_rag.receipts.storage import save_receipt
+
+            await to_thread.run_sync(save_receipt, answer.receipt(), self._receipts)
         if self._on_refusal is not None and not answer.answered:
             self._on_refusal(answer)
         if self._on_review is not None and needs_review(answer):

@@ -156,15 +156,18 @@ class LedgerReader:
             for doc_id, version, state, validity in rows
         ]
 
-    def document(self, doc_id: str, *, content_hash: str | None = None) -> Document | None:
-        """Return a document's live version, or its newest version with `content_hash`."""
+    def document(
+        self, doc_id: str, *, content_hash: str | None = None, version: int | None = None
+    ) -> Document | None:
+        """Return a document's live version, its newest with `content_hash`, or `version`."""
         row = self.connection.execute(
             "SELECT d.doc_id, d.source, d.title, d.media_type, d.metadata, v.content_hash, "
             "v.validity, v.sections, v.pages, v.headings, v.text "
             "FROM documents d JOIN versions v ON v.doc_id = d.doc_id WHERE d.doc_id = ?1 "
-            "AND ((?2 IS NULL AND v.version = d.live) "
-            "OR (v.content_hash = ?2 AND v.state <> 'pending')) ORDER BY v.version DESC LIMIT 1",
-            (doc_id, content_hash),
+            "AND CASE WHEN ?3 IS NOT NULL THEN v.version = ?3 WHEN ?2 IS NULL "
+            "THEN v.version = d.live ELSE v.content_hash = ?2 AND v.state <> 'pending' END "
+            "ORDER BY v.version DESC LIMIT 1",
+            (doc_id, content_hash, version),
         ).fetchone()
         if row is None:
             return None
@@ -227,22 +230,31 @@ class LedgerReader:
 
     def places_of(self, chunk_ids: Sequence[str]) -> list[Place]:
         """Return where the chunks of some ids stand in retrievable versions."""
-        return self._places("c.chunk_id", to_json(list(chunk_ids)))
+        return self._places(
+            "CROSS JOIN chunks c ON c.chunk_id = j.value CROSS JOIN placements p ON p.key = c.key",
+            to_json(list(chunk_ids)),
+        )
 
     def places_at(self, keys: Sequence[int]) -> list[Place]:
         """Return where the chunks of some keys stand in retrievable versions."""
-        return self._places("c.key", json_keys(keys))
+        return self._places(
+            "CROSS JOIN chunks c ON c.key = j.value CROSS JOIN placements p ON p.key = c.key",
+            json_keys(keys),
+        )
 
     def places_in(self, versions: Sequence[int]) -> list[Place]:
         """Return all chunks of retrievable versions."""
-        return self._places("v.version", json_keys(versions))
+        return self._places(
+            "CROSS JOIN placements p ON p.version = j.value CROSS JOIN chunks c ON c.key = p.key",
+            json_keys(versions),
+        )
 
-    def _places(self, column: str, values: str) -> list[Place]:
+    def _places(self, joins: str, values: str) -> list[Place]:
+        # CROSS JOIN fixes the order: from the few that were asked for, never over whole tables.
         rows = self.connection.execute(
             "SELECT c.chunk_id, c.key, c.doc_id, p.version, p.ordinal "  # noqa: S608
-            "FROM placements p JOIN chunks c ON c.key = p.key "
-            "JOIN versions v ON v.version = p.version "
-            f"WHERE {column} IN (SELECT value FROM json_each(?)) AND v.state IN {RETRIEVABLE}",
+            f"FROM json_each(?) j {joins} CROSS JOIN versions v ON v.version = p.version "
+            f"WHERE v.state IN {RETRIEVABLE}",
             (values,),
         )
         return [Place(*row) for row in rows]

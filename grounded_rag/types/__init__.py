@@ -26,6 +26,13 @@ from grounded_rag.types.documents import (
     Span,
     Validity,
 )
+from grounded_rag.types.receipts import (
+    Receipt,
+    ReceiptCitation,
+    ReceiptClaim,
+    ReceiptSource,
+    Signature,
+)
 from grounded_rag.types.verification import (
     CitationCheck,
     ClaimStatus,
@@ -65,12 +72,17 @@ __all__ = [
     "PageSpan",
     "Problem",
     "Reason",
+    "Receipt",
+    "ReceiptCitation",
+    "ReceiptClaim",
+    "ReceiptSource",
     "Reference",
     "Refusal",
     "RefusalReason",
     "RetrievedChunk",
     "Section",
     "Signal",
+    "Signature",
     "Span",
     "StopReason",
     "Tier",

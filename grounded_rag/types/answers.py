@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.claims import Draft
 from grounded_rag.types.documents import Instant, RetrievedChunk
 from grounded_rag.types.verification import ClaimVerdict, Flag, FlagKind, Located, Verification
+
+if TYPE_CHECKING:
+    from grounded_rag.types.receipts import Receipt
 
 
 class AnswerStatus(StrEnum):
@@ -190,6 +193,7 @@ class Answer(Frozen):
         attempts: Number of generator calls.
         usage: Tokens summed over them.
         generator: Name of the generator that wrote the draft.
+        policy: The whole policy in force, as JSON; empty where it is not known.
         fingerprint: SHA-256 over policy and prompts.
         as_of: The moment for which staleness was judged.
         timings: Seconds by stage.
@@ -207,6 +211,7 @@ class Answer(Frozen):
     attempts: int = 0
     usage: Usage = Usage()
     generator: str = ""
+    policy: dict[str, JsonValue] = Field(default_factory=dict)
     fingerprint: str = ""
     as_of: Instant | None = None
     timings: Timings = Timings()
@@ -244,3 +249,17 @@ class Answer(Frozen):
         whole = self.model_dump(mode="json")
         whole["trace"] = self.trace.model_dump(mode="json")
         return json.dumps(whole, ensure_ascii=False, indent=indent)
+
+    def receipt(self, *, include_text: bool = True) -> Receipt:
+        """Return a receipt: all that anyone needs to check this answer again, offline.
+
+        Args:
+            include_text: Whether the texts of the cited chunks travel with it.
+
+        Raises:
+            ReceiptError: The answer holds text that JSON cannot carry.
+        """
+        # Nothing else in this layer looks up; here it is for the sake of `answer.receipt()`.
+        from grounded_rag.receipts.make import make_receipt
+
+        return make_receipt(self, include_text=include_text)

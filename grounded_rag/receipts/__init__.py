@@ -1,0 +1,35 @@
+"""Receipts: an answer as a file that anyone can check again, offline and later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "AuditReport",
+    "ReceiptCheck",
+    "audit_receipts",
+    "load_receipt",
+    "make_receipt",
+    "save_receipt",
+    "verify_receipt",
+]
+
+_LAZY = {
+    "AuditReport": "grounded_rag.receipts.audit",
+    "ReceiptCheck": "grounded_rag.receipts.findings",
+    "audit_receipts": "grounded_rag.receipts.audit",
+    "load_receipt": "grounded_rag.receipts.storage",
+    "make_receipt": "grounded_rag.receipts.make",
+    "save_receipt": "grounded_rag.receipts.storage",
+    "verify_receipt": "grounded_rag.receipts.check",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # An answer makes its receipt without loading what reads indexes and files.
+    module = _LAZY.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(module), name)
