@@ -14,6 +14,11 @@ from grounded_rag.verification.support.terms import Term
 _TAIL = 2
 _REST = 0.85
 _NEAR = 0.5
+_COPY = 0.9
+_LINKS = frozenset(
+    "in on at by for with from to of as via during through and or within until since after before "
+    "under over into near inside outside against without per und oder für mit bei aus von".split()
+)
 
 
 def added_content(case: ClaimCase) -> Signal | None:
@@ -22,7 +27,11 @@ def added_content(case: ClaimCase) -> Signal | None:
     if not analysis.comparable:
         return None
     for statement in analysis.statements:
-        problem = _reason(statement, analysis) or _insertion(statement, analysis)
+        problem = (
+            _reason(statement, analysis)
+            or _insertion(statement, analysis)
+            or _adjunct(statement, analysis)
+        )
         if problem:
             return veto("added_content", Reason.ADDED_CONTENT, problem)
     return fine("added_content", "The claim adds nothing to its evidence.")
@@ -63,6 +72,20 @@ def _insertion(statement: Statement, analysis: Analysis) -> str | None:
         found = sum(covered(t, analysis.whole) for t in rest)
         if len(rest) >= 2 and found >= len(rest) * _REST and _longer(slot):
             return f"The claim adds {listed(inserted)}, which its evidence does not say."
+    return None
+
+
+def _adjunct(statement: Statement, analysis: Analysis) -> str | None:
+    """One new word behind a preposition or "and", put into a sentence that is copied otherwise."""
+    for slot in statement.best.slots:
+        new = _inserted(slot, analysis)
+        if not new or any(t.content for t in slot.evidence):
+            continue
+        rest = sum(t.content for t in statement.reading.terms) - sum(t.content for t in slot.claim)
+        if rest < _TAIL or statement.best.around(slot) < _COPY:
+            continue
+        if any(t.lower in _LINKS for t in slot.claim):
+            return f"The claim adds {listed(new)}, which its evidence does not say."
     return None
 
 

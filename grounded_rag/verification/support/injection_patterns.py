@@ -46,6 +46,10 @@ _STRONG = r"""
 \[/?INST\]|<</?SYS>>|\[/?system(?: prompt| message)?\]|</?system(?:[_ -]?(?:prompt|message))?>
 (?:^|\n)[ \t#*>-]{0,6}(?:system|assistant)(?: prompt| message| override| note)?[ \t]{0,2}:(?!\w)
 (?:^|\n)#{2,4} ?(?:instruction|system|response|assistant)s?\b
+\b(?:ignore|disregard|forget)\b(?:\W{1,3}\w+){1,4}\W{1,3}(?:and|then) @verse\b
+\b(?:listen to|follow|obey) my (?:instructions?|orders|commands?)\b|\bstate the following:
+<?\b(?:system|override|admin|root|debug)[ _]mode\b>?
+\bignor\w{1,4}\b@gap(?:et|y|e|und) (?:indique|dit|dis|di|diz|sage)\w{0,3}\b
 \bsystem override\b|\bdeveloper mode\b|\bjailbreak\b|\bprompt injection:
 \b(?:reveal|print|repeat|output|leak) (?:me )?(?:your|the) (?:\w+ )?(?:system|initial) prompt\b
 </?(?:document|context|passage|chunk|source|evidence|retrieved)s?(?: [^<>\n]{0,80})?/?>

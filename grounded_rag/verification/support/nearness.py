@@ -9,7 +9,8 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.quantities import UPPER_BOUNDS
 from grounded_rag.types import Signal
 from grounded_rag.verification.support.analysis import Statement, analyse
-from grounded_rag.verification.support.lexicon import CONDITIONS, LIGHT, NEGATIONS
+from grounded_rag.verification.support.lexicon import CONDITIONS, LIGHT, NEGATIONS, QUANTIFIERS
+from grounded_rag.verification.support.matching import matches
 from grounded_rag.verification.support.negation import is_negation
 from grounded_rag.verification.support.signals import listed
 from grounded_rag.verification.support.terms import Term
@@ -26,7 +27,8 @@ def nearness(case: ClaimCase) -> Signal | None:
         return None
     near = analysis.near
     strays = [term for statement in analysis.statements for term in unlicensed(statement)]
-    strays += [term for statement in analysis.statements for term in _turned(statement)]
+    for statement in analysis.statements:
+        strays += [*_turned(statement), *_narrowed(statement), *_alternatives(statement)]
     if near >= NEAR and not strays:
         return Signal(
             check="nearness",
@@ -37,7 +39,7 @@ def nearness(case: ClaimCase) -> Signal | None:
         )
     detail = f"{near:.0%} of the claim stands in the words of its quote"
     if strays:
-        detail += f"; {listed(strays)} does not"
+        detail += f"; {listed(strays)} stands apart"
     return Signal(check="nearness", passed=None, score=near, detail=detail + ".", role="filter")
 
 
@@ -66,4 +68,33 @@ def _turned(statement: Statement) -> tuple[Term, ...]:
         for slot in statement.best.slots
         for term in (*slot.evidence, *slot.claim)
         if term.content and term.stem not in LIGHT and term.lower not in _DOWNWARD
+    )
+
+
+def _narrowed(statement: Statement) -> tuple[Term, ...]:
+    """Return words dropped right before the first noun: "Business customers pay" is not all."""
+    best = statement.best
+    first = next(((i, j) for i, j in best.pairs if best.claim.terms[i].content), None)
+    if first is None or any(t.content for t in best.claim.terms[: first[0]]):
+        return ()
+    aligned = {theirs for _, theirs in best.pairs}
+    dropped: list[Term] = []
+    for position in range(first[1] - 1, -1, -1):
+        term = best.evidence.terms[position]
+        if position in aligned or not term.content or term.lower in QUANTIFIERS:
+            break
+        dropped.append(term)
+    return tuple(dropped)
+
+
+def _alternatives(statement: Statement) -> tuple[Term, ...]:
+    """Return other values of one kind in the sentence: which of them holds depends on the rest."""
+    ours = [term for term in statement.reading.terms if term.quantity is not None]
+    kinds = {(t.quantity.kind, t.quantity.unit) for t in ours if t.quantity is not None}
+    return tuple(
+        term
+        for term in statement.best.evidence.terms
+        if term.quantity is not None
+        and (term.quantity.kind, term.quantity.unit) in kinds
+        and not any(matches(own, term) for own in ours)
     )

@@ -54,7 +54,8 @@ def _exchanged(
     new = [t for t in ours if _word(t) and not covered(t, analysis.whole)]
     lost = [t for t in theirs if _word(t) and not covered(t, statement.reading)]
     given = any(covered(t, analysis.question) or covered(t, analysis.context) for t in new)
-    return (new, lost) if len(new) == len(ours) and lost and not given else None
+    even = len(new) == len(ours) == len(theirs) == len(lost)
+    return (new, lost) if even and not given else None
 
 
 def _word(term: Term) -> bool:

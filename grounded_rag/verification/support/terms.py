@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -76,10 +77,10 @@ class Reading:
 
 
 def clean(text: str) -> str:
-    """Return `text` without HTML entities, Markdown emphasis and invisible characters."""
+    """Return `text` composed, without HTML entities, Markdown emphasis, invisible characters."""
     if "&" in text:
         text = html.unescape(text)
-    return _EMPHASIS.sub("", text.translate(_INVISIBLE))
+    return _EMPHASIS.sub("", unicodedata.normalize("NFC", text.translate(_INVISIBLE)))
 
 
 @lru_cache(maxsize=4096)
