@@ -76,6 +76,8 @@ def build_messages(request: GenerationRequest, prompts: PromptSet, *, budget: in
     label_of = {chunk.chunk.id: label for label, chunk in zip(names, usable, strict=True)}
     question = f"QUESTION\n{_sendable(request.question)}"
     tail = [question]
+    if request.as_of is not None:
+        tail.insert(0, f"AS OF {request.as_of.isoformat()}")
     if request.reask is not None:
         tail.append(_mending(request.reask, prompts, label_of))
     spent = _OVERHEAD + sum(estimate_tokens(text) for text in (system, *tail))

@@ -10,7 +10,7 @@ from grounded_rag.generate.candidates import Candidate
 from grounded_rag.generate.question import Question
 from grounded_rag.generate.scoring import Features, Overlap, Weights, choice
 
-_SHORTLIST = 32
+_SHORTLIST = 20
 _RANK_PENALTY = 0.02
 _AS_GOOD = 0.2
 _ALSO_NEEDED = 0.25

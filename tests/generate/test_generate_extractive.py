@@ -259,7 +259,7 @@ def test_few_sentences_of_many_are_embedded(ask):
     vectors = Vectors()
     text = " ".join(f"Sentence number {number} speaks of things." for number in range(200))
     draft(ask("What of things?", text), embedding=vectors)
-    assert len(vectors.batches[0]) <= 32
+    assert len(vectors.batches[0]) <= 20
 
 
 @pytest.mark.parametrize("question", ["?", "a", "и", "普通預金の金利は？", "\ud800", "x" * 5000])

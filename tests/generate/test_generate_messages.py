@@ -87,6 +87,11 @@ def test_any_passage_is_a_block_of_its_own(ask_any, text):
     assert build(ask_any("Q?", f"x{text}")).blocks[1] == f"x{text}"
 
 
+def test_the_day_asked_about_is_told(ask):
+    assert "AS OF 2026-03-01" in build(ask("Q?", "one", as_of=dt.date(2026, 3, 1))).blocks
+    assert not any(block.startswith("AS OF") for block in build(ask("Q?", "one")).blocks)
+
+
 def reask(count, size, note="n" * 5000):
     claim = Claim(text="t" * size, citations=(Citation(chunk_id="x", quote="q" * size),) * 50)
     failed = FailedClaim(
