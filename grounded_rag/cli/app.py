@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grounded_rag import __version__
-from grounded_rag.cli import commands, demo, fuzz
+from grounded_rag.cli import commands, demo, fuzz, receipt
 from grounded_rag.cli.errors import guarded
 
 app = typer.Typer(
@@ -43,6 +43,7 @@ for _name, _function in (
     ("fuzz", fuzz.fuzz),
 ):
     app.command(_name)(guarded(_function))
+app.add_typer(receipt.app)
 
 
 def main() -> None:

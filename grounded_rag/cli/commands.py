@@ -93,6 +93,9 @@ def ask(
     ] = _POLICY.max_seconds,
     prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.")] = None,
     refusal: Annotated[str | None, typer.Option(help="Refusal string of your own.")] = None,
+    receipts: Annotated[
+        Path | None, typer.Option(help="Folder to save the answer's receipt to.")
+    ] = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Also show what was retrieved, drafted and rejected.")
     ] = False,
@@ -104,6 +107,8 @@ def ask(
         options["prompts"] = prompts
     if refusal is not None:
         options["refusal"] = refusal
+    if receipts is not None:
+        options["receipts"] = receipts
     options["policy"] = Policy(
         on_failed_claim=on_failed_claim,
         support=support,

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from grounded_rag.receipts.differences import kept_share, similarity
 from grounded_rag.text.sentences import enclosing_bounds, sentence_bounds
+from grounded_rag.text.words import content_words
 from grounded_rag.types import Document, Span
 
 ALIKE = 0.58
@@ -25,6 +26,7 @@ QUOTE_KEPT = 0.4
 _COMPARED = 6
 _NEIGHBOURS = 0.03
 _SHORT = 40
+_SHARED_WORDS = 3
 
 
 class Aligned(NamedTuple):
@@ -95,6 +97,25 @@ class DocumentPassages:
         kept = kept_share(quote, sentence, whole.span.of(self.text))
         return whole if short or kept >= QUOTE_KEPT else None
 
+    def find_by_words(self, claim: str, quote: str) -> Aligned | None:
+        """Return the sentence that has most content words of a claim, where it has enough.
+
+        It finds what another document says about the same things in its own words.
+
+        Args:
+            claim: The claim.
+            quote: The old text, which is compared with the sentence.
+        """
+        wanted = _stems(claim)
+        scored = [
+            (len(wanted & _stems(self.text[start:end])), -start, Span(start=start, end=end))
+            for start, end in self._bounds
+        ]
+        shared, _, span = max(scored, default=(0, 0, None), key=lambda item: item[:2])
+        if span is None or shared < _SHARED_WORDS or 2 * shared < len(wanted):
+            return None
+        return Aligned(span, quote, similarity(quote, span.of(self.text)))
+
     def _nearest(self, target: str, sentence: str) -> Aligned | None:
         grams = _grams(target)
         shared: Counter[int] = Counter()
@@ -120,6 +141,12 @@ class DocumentPassages:
     def _of(self, index: int) -> str:
         start, end = self._spans[index]
         return self.text[start:end]
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the content words of a text; its figures are what may have changed."""
+    words = content_words(text)
+    return frozenset(word.stem for word in words if not any(c.isdigit() for c in word.text))
 
 
 def _grams(text: str) -> frozenset[str]:

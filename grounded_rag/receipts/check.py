@@ -196,8 +196,10 @@ class ReceiptChecker:
         ]
         standings = [each.standing for each in placed]
         rejected = ""
-        if any(each.passage is not None for each in placed) and all(
-            standing.status in UNCHANGED for standing in standings
+        if (
+            any(each.passage is not None for each in placed)
+            and all(standing.status in UNCHANGED for standing in standings)
+            and self._was_supported(claim, sources, texts, receipt.question, rules)
         ):
             rejected = self._rejected(claim, placed, by_id, texts, receipt.question, rules)
             if rejected:
@@ -206,7 +208,7 @@ class ReceiptChecker:
         for citation, standing in zip(claim.citations, standings, strict=True):
             source = by_id[citation.chunk_id]
             for finding in stale_source(
-                citation, source, standing, self._library, max_age=rules.max_age
+                claim.text, citation, source, standing, self._library, max_age=rules.max_age
             ):
                 stale.setdefault(finding)
         status = min((s.status for s in standings), key=_GRAVEST_FIRST.index)
@@ -217,6 +219,19 @@ class ReceiptChecker:
             citations=tuple(standings),
             stale=tuple(stale),
         )
+
+    def _was_supported(
+        self,
+        claim: ReceiptClaim,
+        sources: tuple[ReceiptSource, ...],
+        texts: Mapping[str, str],
+        question: str,
+        rules: Rules,
+    ) -> bool:
+        """Whether this verifier accepts the claim on its own text; unknown texts count as yes."""
+        if any(source.chunk_id not in texts for source in sources):
+            return True
+        return self._verdict(claim, sources, texts, question, rules).supported
 
     def _rejected(
         self,

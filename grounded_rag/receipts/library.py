@@ -63,6 +63,14 @@ class Held:
             )
         return self._nearest[key]
 
+    def counterpart(self, claim: str, quote: str, sentence: str) -> NearestPassage | None:
+        """Return what this document says in place of a quote of another document, or None."""
+        near = self.nearest(quote, sentence)
+        if near is not None:
+            return near
+        found = self.passages.find_by_words(claim, quote)
+        return None if found is None else self.compared(quote, found.span, found.similarity)
+
     def compared(self, old: str, span: Span, alike: float | None = None) -> NearestPassage:
         """Return a passage with how it differs from an old text.
 

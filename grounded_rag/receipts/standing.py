@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from grounded_rag.receipts.findings import CitationStanding, TextStatus
 from grounded_rag.receipts.integrity import sha256
 from grounded_rag.receipts.library import Held, Library, Unreadable
+from grounded_rag.receipts.links import link_count, without_targets, word_count
 from grounded_rag.types import Chunk, ReceiptCitation, ReceiptSource, RetrievedChunk, Span
 from grounded_rag.verification.locate import Match, Quote, Source, locate
 
-_TARGET = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]*\))*\)")
 _BEFORE = 4000
 _AFTER = 1500
 _ALSO = 5
+_TELLING_WORDS = 4
 
 
 class Placed(NamedTuple):
@@ -84,16 +84,17 @@ def _in_document(
         span = _choose([Span(start=p.start, end=p.end) for p in literal.places], citation, held)
         standing = _stands(known, citation, span, held)
         return Placed(standing, held, _passage(citation, source, held, span))
-    relinked = _relinked(citation.quote, held.text)
-    if relinked is not None:
-        standing = _stands(known, citation, relinked, held, TextStatus.LINK_CHANGED)
-        return Placed(standing, held, _passage(citation, source, held, relinked))
+    links = _links_apart(citation, held)
+    if links is not None:
+        standing = _stands(known, citation, links, held, TextStatus.LINK_CHANGED)
+        return Placed(standing, held, _passage(citation, source, held, links))
     folded = locate(held.source, Quote(citation.quote))
     if isinstance(folded, Match):
         span = _choose([Span(start=p.start, end=p.end) for p in folded.places], citation, held)
-        # A link that is there on one side only is more than presentation.
-        if _links(citation.quote) == _links(span.of(held.text)):
-            standing = _stands(known, citation, span, held, TextStatus.REFORMATTED)
+        same_links = link_count(citation.quote) == link_count(span.of(held.text))
+        if same_links or word_count(citation.quote) >= _TELLING_WORDS:
+            status = TextStatus.REFORMATTED if same_links else TextStatus.LINK_CHANGED
+            standing = _stands(known, citation, span, held, status)
             return Placed(standing, held, _passage(citation, source, held, span))
     nearest = held.nearest(citation.quote, citation.sentence)
     status = TextStatus.REMOVED if nearest is None else TextStatus.TEXT_CHANGED
@@ -114,9 +115,11 @@ def _stands(
         same = held.document.id == citation.doc_id and span == citation.document_span
         status = TextStatus.STILL_TRUE if same else TextStatus.TEXT_MOVED
     sentence = held.passages.around(span)
+    differs = status in (TextStatus.LINK_CHANGED, TextStatus.REFORMATTED)
     return known.model_copy(
         update={
             "status": status,
+            "nearest": held.compared(citation.quote, span) if differs else None,
             "found_in": held.document.id,
             "span": span,
             "sentence_changed": sentence.split() != citation.sentence.split(),
@@ -160,29 +163,22 @@ def _choose(spans: Iterable[Span], citation: ReceiptCitation, held: Held) -> Spa
     return min(spans, key=rank)
 
 
-def _relinked(quote: str, text: str) -> Span | None:
-    """Return where a quote stands when the targets of links are left out of both."""
-    if "](" not in quote:
+def _links_apart(citation: ReceiptCitation, held: Held) -> Span | None:
+    """Return where a quote stands when the targets of links are left out of both texts.
+
+    Of a few words ("[here](…)") that would find any; there the whole sentence has to stand.
+    """
+    quote = citation.quote
+    if not link_count(quote):
         return None
-    bare = _TARGET.sub("()", quote)
-    starts: list[int] = []
-    pieces: list[str] = []
-    done = 0
-    for match in _TARGET.finditer(text):
-        pieces.append(text[done : match.start()] + "()")
-        starts += [*range(done, match.start()), match.start(), match.end() - 1]
-        done = match.end()
-    pieces.append(text[done:])
-    starts += [*range(done, len(text)), len(text)]
-    found = locate(Source("".join(pieces)), Quote(bare), repair=False)
+    bare = without_targets(held.text)
+    sentence = without_targets(citation.sentence).text
+    if word_count(quote) < _TELLING_WORDS and sentence not in bare.text:
+        return None
+    found = locate(Source(bare.text), Quote(without_targets(quote).text), repair=False)
     if not isinstance(found, Match):
         return None
-    first = found.places[0]
-    return Span(start=starts[first.start], end=starts[first.end - 1] + 1)
-
-
-def _links(text: str) -> int:
-    return len(_TARGET.findall(text))
+    return _choose([bare.span(p.start, p.end) for p in found.places], citation, held)
 
 
 def _passage(

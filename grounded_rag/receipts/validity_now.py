@@ -11,6 +11,7 @@ from grounded_rag.validity import resolve, staleness
 
 
 def stale_source(
+    claim: str,
     citation: ReceiptCitation,
     source: ReceiptSource,
     standing: CitationStanding,
@@ -21,6 +22,7 @@ def stale_source(
     """Return what speaks today against the document of a quote; unknown age is no finding.
 
     Args:
+        claim: Text of the claim.
         citation: The quote.
         source: Its chunk; its validity counts where the document is gone.
         standing: Where the quote stands now.
@@ -35,7 +37,7 @@ def stale_source(
             detail=finding.detail,
             since=finding.since,
             successor=next(iter(finding.related), None),
-            successor_says=_says(next(iter(finding.related), None), citation, library),
+            successor_says=_in_force(finding.related, claim, citation, library),
         )
         for finding in staleness(validity, as_of=library.as_of, max_age=max_age)
         if finding.kind is not FlagKind.UNDATED
@@ -54,10 +56,27 @@ def _recorded(source: ReceiptSource, library: Library) -> Validity:
     return resolve(source.validity, successor=successor)
 
 
-def _says(
-    successor: str | None, citation: ReceiptCitation, library: Library
+def _in_force(
+    related: tuple[str, ...], claim: str, citation: ReceiptCitation, library: Library
 ) -> NearestPassage | None:
-    held = None if successor is None else library.get(successor)
-    if not isinstance(held, Held) or held.document.id == citation.doc_id:
+    """Return what the document in force says instead: successors are followed to the last one."""
+    following = next(iter(related), None)
+    seen = {citation.doc_id}
+    held: Held | None = None
+    while following is not None and following not in seen:
+        seen.add(following)
+        found = library.get(following)
+        if not isinstance(found, Held):
+            return None
+        held = found
+        following = next(
+            (
+                finding.related[0]
+                for finding in staleness(found.validity, as_of=library.as_of)
+                if finding.kind is FlagKind.SUPERSEDED and finding.related
+            ),
+            None,
+        )
+    if held is None:
         return None
-    return held.nearest(citation.quote, citation.sentence)
+    return held.counterpart(claim, citation.quote, citation.sentence)
