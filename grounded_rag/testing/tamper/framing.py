@@ -52,6 +52,8 @@ def _first_case(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
     clause = one_of(rng, _CLAUSE, text)
     if clause is not None and rng.random() < 0.7:
         quote = text[clause.start() :]
+        if sum(len(word) > 4 for word in quote.split()) < 2:
+            return None
         return Edit(text, quote[0].upper() + quote[1:], start=clause.start())
     if len(text) > 2 and text[0].isupper() and text[1].islower() and text[2].islower():
         return Edit(text, text[0].lower() + text[1:])

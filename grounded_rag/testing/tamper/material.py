@@ -91,11 +91,17 @@ def _fair(text: str, passage: str) -> bool:
         enough
         and _MIN_CHARS * (words > 3) <= len(text) <= _MAX_CHARS
         and len(passage) >= len(text) + _REST
+        and (words <= 3 or _telling(text))
         and not _MARKUP.search(text)
         and text[0].isalnum()
         and text[-1] not in _HYPHENS
         and passage.count(text) == 1
     )
+
+
+def _telling(text: str) -> bool:
+    """Whether a quote says enough: verifiers rightly refuse what is nearly all grammar."""
+    return sum(len(word) > 4 for word in text.split()) > 1
 
 
 def rows_of(passage: Passage) -> tuple[Row, ...]:
@@ -126,7 +132,12 @@ def window(rng: random.Random, sentence: Sentence) -> Sentence:
         edges = words[max(0, first - 1) : first + 1] + words[last : last + 2]
         text = sentence.text[words[first].start() : words[last].end()]
         plain = all(match.group().strip(",;.").isalpha() for match in edges)
-        if plain and text[0].isalnum() and sentence.passage.text.count(text) == 1:
+        if (
+            plain
+            and _telling(text)
+            and text[0].isalnum()
+            and sentence.passage.text.count(text) == 1
+        ):
             return Sentence(
                 text=text,
                 passage=sentence.passage,
