@@ -1,0 +1,94 @@
+"""A small bank: a folder of documents, an index of it, and receipts of answers from it."""
+
+import pytest
+
+from grounded_rag import GroundedRAG, update_index
+from grounded_rag.testing import HashEmbedding, ScriptedGenerator
+from grounded_rag.types import Citation, Claim, Draft
+
+RATES = """# Savings rates
+
+The Everyday Saver pays 1.85% gross a year. Interest is credited on the last day of each month.
+
+Guests of the bank are permitted to park in the courtyard for two hours.
+
+A withdrawal takes three working days. Read the [price list](https://bank.example/prices-1) first.
+"""
+FEES = """# Fees
+
+A replacement card costs €12. The fee is waived for customers under 18 years of age.
+"""
+MANIFEST = """[corpus]
+title = "Bank"
+
+[[document]]
+path = "rates.md"
+effective_from = 2024-01-01
+
+[[document]]
+path = "fees.md"
+effective_from = 2024-01-01
+"""
+
+
+class Bank:
+    """Documents that change, and the answers that were given before they did."""
+
+    def __init__(self, root):
+        self.folder, self.index, self.receipts = root / "bank", root / "index", root / "receipts"
+        self.folder.mkdir()
+        self.write("rates.md", RATES)
+        self.write("fees.md", FEES)
+        self.write("manifest.toml", MANIFEST)
+        self.sync()
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def edit(self, name, old, new):
+        text = (self.folder / name).read_text(encoding="utf-8")
+        assert old in text
+        self.write(name, text.replace(old, new))
+
+    def sync(self):
+        update_index([self.folder], index=self.index, embedding=HashEmbedding())
+
+    def answer(self, quote, *, claim=None, question="What holds?", as_of="2025-01-01"):
+        """Answer with `quote` from whichever chunk holds it."""
+        generator = _Quoting(quote, claim or quote)
+        with GroundedRAG.open(
+            self.index, embedding=HashEmbedding(), generator=generator, receipts=self.receipts
+        ) as rag:
+            answer = rag.query(question, as_of=as_of)
+        assert answer.answered, answer.trace
+        return answer
+
+
+class _Quoting(ScriptedGenerator):
+    def __init__(self, quote, claim):
+        super().__init__()
+        self.quote, self.claim = quote, claim
+
+    async def generate(self, request):
+        (chunk_id,) = [c.chunk.id for c in request.chunks if self.quote in c.chunk.text]
+        citation = Citation(chunk_id=chunk_id, quote=self.quote)
+        self._script.append(Draft(claims=(Claim(text=self.claim, citations=(citation,)),)))
+        return await super().generate(request)
+
+
+@pytest.fixture
+def bank(tmp_path):
+    return Bank(tmp_path)
+
+
+@pytest.fixture(params=["index", "folder"])
+def place(request, bank):
+    """Where to compare: an index brought up to date, or the folder itself."""
+
+    def now():
+        if request.param == "index":
+            bank.sync()
+            return {"index": bank.index, "as_of": "2025-01-02"}
+        return {"folder": bank.folder, "as_of": "2025-01-02"}
+
+    return now
