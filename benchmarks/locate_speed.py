@@ -12,8 +12,8 @@ Time is CPU time of this process, which has one thread, so that a busy machine d
 support checks: reading the draft, chunk ids, places, sentences, and for a quote that is not found
 the diagnosis with the nearest real words, which no other checker gives. `gtrex, cited only` leaves
 out the chunks that no quote cites. The two `prepared` rows keep what was made of the chunks between
-repeats, so that preparing them is free, which no answer over freshly retrieved chunks has. Peers as users get
-them by default; see `peers.py`.
+repeats, so that preparing them is free, which no answer over freshly retrieved chunks has. Peers as
+users get them by default; see `peers.py`.
 """
 
 from __future__ import annotations

@@ -132,10 +132,8 @@ def test_truncated_quotes_cut_a_word_or_a_number(cases):
         for case in cases[name]:
             start = case.cited_text.index(case.quote)
             end = start + len(case.quote)
-            around = (
-                case.cited_text[max(0, start - 2) : start + 1],
-                case.cited_text[end - 1 : end + 2],
-            )
+            text = case.cited_text
+            around = text[max(0, start - 2) : start + 2], text[end - 2 : end + 2]
             assert any(re.search(r"\w[.,]?\w|[-\N{MINUS SIGN}]\d", edge) for edge in around)
 
 
