@@ -58,6 +58,7 @@ def chunk(
         ConfigError: `capacity` leaves no room beside the title and the headings.
     """
     starts = [span.start for span in document.headings]
+    page_ends = [span.end for span in document.pages]
     measured: dict[Piece, _View] = {}
 
     def measure(piece: Piece) -> int:
@@ -81,7 +82,7 @@ def chunk(
                 content_hash=hashlib.sha256(text.encode()).hexdigest(),
                 headings=piece.path,
                 heading_spans=view.headings,
-                page=document.page_of(piece.start),
+                page=_page_at(page_ends, piece.start),
             )
         )
         seen[view.text] += 1
@@ -133,7 +134,7 @@ def _innermost(path: Sequence[str]) -> str:
 
 def _cut(text: str, size: int) -> str:
     """Return the longest beginning of `text` that takes at most `size` bytes of UTF-8."""
-    return text.encode()[:size].decode("utf-8", "ignore").rstrip()
+    return text[:size].encode()[:size].decode("utf-8", "ignore").rstrip()
 
 
 def _headings_inside(document: Document, starts: list[int], piece: Piece) -> tuple[Span, ...]:
@@ -145,6 +146,11 @@ def _headings_inside(document: Document, starts: list[int], piece: Piece) -> tup
         for span in document.headings[first:last]
         if span.end > piece.start and span.start < piece.end
     )
+
+
+def _page_at(ends: list[int], offset: int) -> int | None:
+    page = bisect_right(ends, offset)
+    return page + 1 if page < len(ends) else None
 
 
 def _chunk_id(doc_id: str, view: str, occurrence: int) -> str:

@@ -97,16 +97,11 @@ class Composer:
             rows: Texts of the cells.
             header_rows: How many of the first rows are the header; 0 writes no rule.
         """
-        width = max((len(row) for row in rows), default=0)
-        if not width:
-            return
         self.break_block(2)
         for number, row in enumerate(rows, start=1):
-            cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
-            cells += [""] * (width - len(cells))
-            self._row(cells)
+            self._row([" ".join(cell.split()).replace("|", "\\|") for cell in row])
             if number == header_rows:
-                self._row(["---"] * width)
+                self._row(["---"] * len(row))
         self.break_block(2)
 
     def _row(self, cells: Sequence[str]) -> None:

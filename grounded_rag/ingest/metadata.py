@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue
 
 from grounded_rag.errors import ManifestError
 from grounded_rag.ingest.front_matter import json_mapping
+from grounded_rag.ingest.structure import LONGEST_TITLE
 from grounded_rag.protocols import ParsedDocument
 from grounded_rag.types import Document, Frozen, Validity
 from grounded_rag.validity import parse_instant
@@ -133,7 +134,7 @@ def build_document(
     document = Document(
         id=doc_id,
         source=source,
-        title=title or _title_of(source),
+        title=(title or _title_of(source))[:LONGEST_TITLE],
         text=parsed.text,
         media_type=parsed.media_type,
         content_hash=hashlib.sha256(parsed.text.encode()).hexdigest(),

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from grounded_rag.errors import ConfigError
 from grounded_rag.ingest.blocks import Block, Passage
 from grounded_rag.ingest.parts import Part, Piece, piece_of
-from grounded_rag.ingest.spans import trim
 from grounded_rag.text.sentences import sentence_bounds
 
 _UNITS = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|[^\sA-Za-z0-9]")
@@ -146,14 +145,11 @@ class Packer:
                     self._add_part(sentence)
                 return
         self._make_room(part.weight)
-        left: Part | None = part
-        while left is not None and left.weight > (room := self._room()):
-            first, left = self._cut(left, room / left.weight)
+        while part.weight > (room := self._room()):
+            first, part = self._cut(part, room / part.weight)
             self._append(first)
-            if left is not None:
-                self._make_room(left.weight)
-        if left is not None:
-            self._append(left)
+            self._make_room(part.weight)
+        self._append(part)
 
     def _sentences(self, part: Part) -> list[Part]:
         found = sentence_bounds(self.text[part.start : part.end])
@@ -176,7 +172,7 @@ class Packer:
         while self._has_body and self._weight + weight > self._limit:
             self._emit()
 
-    def _cut(self, part: Part, share: float) -> tuple[Part, Part | None]:
+    def _cut(self, part: Part, share: float) -> tuple[Part, Part]:
         """Cut a part in two at a sentence, word or grapheme cluster.
 
         Args:
@@ -201,15 +197,16 @@ class Packer:
         flat = body.replace("\n", " ").replace("\r", " ")
         pieces = TextSplitter(size, trim=False).chunk_indices(flat)
         middle = part.start + (pieces[1][0] if len(pieces) > 1 else size)
-        halves = [
-            replace(part, start=bounds[0], end=bounds[1], weight=self._estimate(*bounds))
-            for bounds in (
-                trim(self.text, part.start, middle),
-                trim(self.text, middle, part.end),
-            )
-            if bounds is not None
-        ]
-        return halves[0], halves[1] if len(halves) > 1 else None
+        # Parts begin and end with a character that is no white space, so both loops end.
+        end = start = middle
+        while self.text[end - 1].isspace():
+            end -= 1
+        while self.text[start].isspace():
+            start += 1
+        weight = self._estimate(part.start, end)
+        # The rest is not looked at again, or cutting one long line would take quadratic time.
+        rest = max(1.0, part.weight - weight)
+        return replace(part, end=end, weight=weight), replace(part, start=start, weight=rest)
 
     def _emit_all(self) -> None:
         while self._parts:
@@ -280,6 +277,5 @@ class Packer:
             self._parts[size : size + 1] = sentences
             return self._shrunk(self._parts[: size + len(sentences)], tokens)
         share = min(0.9, 0.95 * room / (cut.weight * scale)) if cut.weight else 0.5
-        first, rest = self._cut(cut, share)
-        self._parts[size : size + 1] = [first] if rest is None else [first, rest]
+        self._parts[size : size + 1] = self._cut(cut, share)
         return size + 1

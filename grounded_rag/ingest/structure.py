@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grounded_rag.types import Section, Span
+
+LONGEST_TITLE = 300
+"""Characters of a title that are kept: every chunk below a heading carries it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,13 @@ def build_sections(
     for index, heading in enumerate(headings):
         while path and path[-1].level >= heading.level:
             path.pop()
-        path.append(heading)
+        path.append(replace(heading, title=heading.title[:LONGEST_TITLE]))
         end = headings[index + 1].start if index + 1 < len(headings) else length
         while page < len(pages) and pages[page].end <= heading.start:
             page += 1
         sections.append(
             Section(
-                title=heading.title,
+                title=path[-1].title,
                 path=tuple(part.title for part in path),
                 span=Span(start=heading.start, end=end),
                 page=page + 1 if page < len(pages) else None,
@@ -61,4 +64,4 @@ def heading_spans(headings: Sequence[Heading]) -> tuple[Span, ...]:
 def leading_title(headings: Sequence[Heading]) -> str:
     """Return the first heading if it stands above all the others, else ""."""
     above_all = headings and all(other.level > headings[0].level for other in headings[1:])
-    return headings[0].title if above_all else ""
+    return headings[0].title[:LONGEST_TITLE] if above_all else ""

@@ -297,3 +297,9 @@ def test_documents_of_the_readers_are_cut_alike(reader, data):
 
 def test_an_empty_document_has_no_chunks():
     assert chunk(make(" \n"), count=words) == ()
+
+
+def test_a_huge_heading_is_not_carried_whole_by_every_chunk():
+    chunks = chunk(make("# " + "word " * 20_000 + "\n\ntext\n"), count=words)
+    assert len(chunks) > 100
+    assert all(len("".join(one.headings)) <= 300 for one in chunks)

@@ -90,3 +90,9 @@ def test_malformed_headers_do_no_harm(header):
     parsed = read(b"Subject: s\n" + header + b"\n\nbody\n")
     assert parsed.text.endswith("body\n")
     assert parsed.text.encode()
+
+
+def test_a_message_of_very_many_parts_is_refused():
+    data = b"Subject: s\nContent-Type: multipart/mixed; boundary=X\n\n" + b"--X\n\nx\n" * 1001
+    with pytest.raises(ReadError, match="more than 1000 parts"):
+        read(data)

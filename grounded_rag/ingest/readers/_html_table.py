@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 60
 _MOST_ROWS = 500
 _LONGEST_REPEATED = 200
+_MOST_REPEATS = 2_000
 _LAYOUT_INSIDE = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 
 
@@ -48,7 +50,7 @@ def read_table(
     if node.attributes.get("role") in ("presentation", "none") or _holds_layout(node):
         return None
     rows: list[list[str]] = []
-    spanning: dict[int, _Spanning] = {}
+    grid = _Grid()
     header_rows = 0
     caption = ""
     for child, in_head in _rows(node):
@@ -58,7 +60,7 @@ def read_table(
             caption = text_of(child)
             continue
         cells = [cell for cell in _elements(child) if not is_hidden(cell, cell.tag or "")]
-        row = _read_row(cells, spanning, text_of)
+        row = grid.read_row(cells, text_of)
         if not any(text.strip() for text in row):
             continue
         all_heads = bool(cells) and all(cell.tag == "th" for cell in cells)
@@ -71,7 +73,9 @@ def read_table(
 
 
 def _holds_layout(node: LexborNode) -> bool:
-    return any(inner.tag in _LAYOUT_INSIDE for inner in node.traverse() if inner != node)
+    # The first node is the table itself. Comparing nodes would compare all of their HTML.
+    inside = itertools.islice(node.traverse(), 1, None)
+    return any(inner.tag in _LAYOUT_INSIDE for inner in inside)
 
 
 def _rows(node: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
@@ -91,35 +95,44 @@ def _elements(node: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def _read_row(
-    cells: list[LexborNode],
-    spanning: dict[int, _Spanning],
-    text_of: Callable[[LexborNode], str],
-) -> list[str]:
-    row: list[str] = []
+@dataclass(slots=True)
+class _Grid:
+    """Spanned cells of one table.
 
-    def fill() -> None:
-        while (above := spanning.get(len(row))) is not None:
+    Attributes:
+        spanning: Cells that reach into the rows below, by column.
+        repeats: How many more times a cell may be told again: spans must not multiply a page.
+    """
+
+    spanning: dict[int, _Spanning] = field(default_factory=dict)
+    repeats: int = _MOST_REPEATS
+
+    def read_row(self, cells: list[LexborNode], text_of: Callable[[LexborNode], str]) -> list[str]:
+        """Return the texts of a row, cells of rows above it included."""
+        row: list[str] = []
+        for cell in cells:
+            self._fill(row)
+            text = " ".join(text_of(cell).split())
+            repeated = text if len(text) <= _LONGEST_REPEATED else ""
+            down = _span_of(cell.attributes.get("rowspan"), _MOST_ROWS)
+            across = _span_of(cell.attributes.get("colspan"), _MOST_COLUMNS)
+            across = 1 + min(across - 1, self.repeats)
+            self.repeats -= across - 1
+            for column in range(across):
+                if down > 1:
+                    self.spanning[len(row)] = _Spanning(repeated, down - 1)
+                row.append(text if column == 0 else repeated)
+        if cells:
+            self._fill(row)
+        return row
+
+    def _fill(self, row: list[str]) -> None:
+        while self.repeats and (above := self.spanning.get(len(row))) is not None:
             above.rows_left -= 1
             if not above.rows_left:
-                del spanning[len(row)]
+                del self.spanning[len(row)]
+            self.repeats -= 1
             row.append(above.text)
-
-    for cell in cells:
-        fill()
-        if len(row) >= _MOST_COLUMNS:
-            break
-        text = " ".join(text_of(cell).split())
-        repeated = text if len(text) <= _LONGEST_REPEATED else ""
-        down = _span_of(cell.attributes.get("rowspan"), _MOST_ROWS)
-        for column in range(_span_of(cell.attributes.get("colspan"), _MOST_COLUMNS)):
-            if len(row) >= _MOST_COLUMNS:
-                break
-            if down > 1:
-                spanning[len(row)] = _Spanning(repeated, down - 1)
-            row.append(text if column == 0 else repeated)
-    fill()
-    return row
 
 
 def _span_of(value: str | None, most: int) -> int:

@@ -32,6 +32,7 @@ MAX_UNPACKED = 200_000_000
 
 _CORE_TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _MOST_SPANNED = 60
+_LONGEST_REPEATED = 200
 _FIRST_ROW = 0x20
 
 
@@ -171,12 +172,12 @@ class _Walk:
             properties = cell.find(f"{W}tcPr")
             merged = properties.find(f"{W}vMerge") if properties is not None else None
             if merged is not None and value_of(merged) in ("", "continue"):
-                text = above[len(cells)] if len(cells) < len(above) else ""
+                text = _repeated(above[len(cells)]) if len(cells) < len(above) else ""
             else:
                 text = " ".join(part for part in self._cell_lines(cell) if part)
             span = value_of(properties.find(f"{W}gridSpan")) if properties is not None else ""
             count = int(span) if span.isascii() and span.isdigit() and len(span) < 3 else 1
-            cells += [text] * max(1, min(count, _MOST_SPANNED - len(cells)))
+            cells += [text, *[_repeated(text)] * (min(count, _MOST_SPANNED) - 1)]
         return cells
 
     def _cell_lines(self, parent: Element) -> Iterator[str]:
@@ -211,6 +212,11 @@ def _children(parent: Element, tag: str) -> Iterator[Element]:
             yield child
         elif child.tag in TRANSPARENT:
             yield from _children(child, tag)
+
+
+def _repeated(text: str) -> str:
+    """Return the text of a spanned cell for its further places; a long one is told once."""
+    return text if len(text) <= _LONGEST_REPEATED else ""
 
 
 def _first_row_is_header(look: Element | None) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email import policy
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
+from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -21,6 +23,18 @@ from grounded_rag.protocols import ParsedDocument
 
 _HEADERS = ("Subject", "From", "To", "Date")
 _LONGEST_HEADER = 500
+_LONGEST_RAW_HEADER = 2000
+_MOST_PARTS = 1000
+
+
+class _ShortHeaders(EmailPolicy):
+    """The default policy on the beginning of each header: its parser takes quadratic time."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        return super().header_fetch_parse(name, value[:_LONGEST_RAW_HEADER])
+
+
+_POLICY = _ShortHeaders()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +52,13 @@ class EmailReader:
     def read(self, data: bytes, *, source: str) -> ParsedDocument:
         """Read `data`; see `grounded_rag.protocols.Reader`."""
         check_size(len(data), source=source, max_bytes=self.max_bytes)
-        message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
+        parser = BytesParser(_class=EmailMessage, policy=_POLICY)
+        message = cast("EmailMessage", parser.parsebytes(data))
+        if next(itertools.islice(message.walk(), _MOST_PARTS, None), None) is not None:
+            raise ReadError(
+                f"{source}: the message has more than {_MOST_PARTS} parts.",
+                hint="Leave the file out.",
+            )
         headers = [(name, value) for name in _HEADERS if (value := _header(message, name))]
         if not headers:
             raise ReadError(f"{source}: this is no e-mail message.", hint="Leave the file out.")

@@ -24,10 +24,10 @@ _RULED = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _NO_PARAGRAPH = re.compile(
     r" {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\||<|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$)| {4}|\t"
 )
-_ATTRIBUTES = re.compile(r"[ \t]*\{[#.:][^{}]{0,120}\}[ \t]*$")
-_CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_ATTRIBUTES = re.compile(r"\{[#.:][^{}]{0,120}\}$")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
+_LONGEST_LINE = 2000
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)([^*_`]{1,300})(?<=\S)\1")
 
 
@@ -81,7 +81,7 @@ def find_headings(text: str) -> list[Heading]:
             continue
         atx = _ATX.match(line)
         if atx:
-            title = plain_title(_CLOSING.sub("", line[atx.end(1) :]))
+            title = plain_title(_without_closing(line[atx.end(1) :]))
             if title:
                 headings.append(Heading(start, end, len(atx[1]), title))
             above = None
@@ -89,6 +89,9 @@ def find_headings(text: str) -> list[Heading]:
         ruled = _RULED.match(line)
         if ruled and above is not None:
             title = plain_title(text[above[0] : above[1]])
+            if not any(map(str.isalnum, title)):
+                above = None
+                continue
             headings.append(Heading(above[0], end, 1 if ruled[1][0] == "=" else 2, title))
             above = None
             continue
@@ -99,9 +102,16 @@ def find_headings(text: str) -> list[Heading]:
 
 def plain_title(raw: str) -> str:
     """Return the words of a heading without tags, link targets, attributes and emphasis."""
-    title = _ATTRIBUTES.sub("", _TAG.sub("", raw))
+    title = _ATTRIBUTES.sub("", _TAG.sub("", raw[:_LONGEST_LINE]).rstrip())
     title = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", title))
     return " ".join(title.split())
+
+
+def _without_closing(title: str) -> str:
+    """Return a heading's text without the signs that may close it: `# Title #`."""
+    bare = title.rstrip(" \t")
+    opened = bare.rstrip("#")
+    return opened if not opened or opened[-1] in " \t" else bare
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
