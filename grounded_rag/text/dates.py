@@ -6,26 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grounded_rag.text.months import ALONE_NEEDS_CONTEXT, MONTHS, NEVER_ALONE, ZONES
 from grounded_rag.text.quantities import DateValue, TimeValue
 from grounded_rag.text.scan import Token, word_at
 
-_MONTH_ROWS = """
-january jan januar janvier jänner enero|february feb februar février febrero
-march mar märz mars marzo|april apr avril abril|may mai mayo|june jun juni juin junio
-july jul juli juillet julio|august aug août agosto
-september sep sept septembre septiembre|october oct oktober okt octobre octubre
-november nov novembre noviembre|december dec dezember dez décembre diciembre
-"""
-MONTHS = {
-    name: number
-    for number, row in enumerate(_MONTH_ROWS.replace("\n", "|").strip("|").split("|"), 1)
-    for name in row.split()
-}
-_ALONE_NEEDS_CONTEXT = frozenset("may march august mai".split())
-# Abbreviations, and French months that are other English words, need a day or a year.
-_NEVER_ALONE = frozenset(
-    "jan feb mar mars apr jun jul aug sep sept okt oct nov dez dec juin mayo".split()
-)
 _BEFORE_MONTH = frozenset(
     "in of since until till by from to early late mid - on before after during each every next "
     "last this through and im seit bis ab en le".split()
@@ -34,11 +18,6 @@ _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _ISO_TIME = re.compile(r"T(\d{2}):(\d{2})(?::[\d.]+)?(Z|[+-]\d{2}:?\d{2})?")
 _NUMERIC = re.compile(r"(\d{1,4})([./])(\d{1,2})\2(\d{2,4})")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})(?::\d{2})?")
-_ZONES = {
-    "utc": 0, "gmt": 0, "z": 0, "wet": 0, "bst": 60, "cet": 60, "mez": 60, "cest": 120, "mesz": 120,
-    "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480,
-    "pdt": -420, "jst": 540,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +201,7 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
     position = index + 1 + dot
     day = _day(tokens, position)
     year = None
-    if day is not None and (upper or token.lower not in _ALONE_NEEDS_CONTEXT | _NEVER_ALONE):
+    if day is not None and (upper or token.lower not in ALONE_NEEDS_CONTEXT | NEVER_ALONE):
         position += day[1]
         comma = word_at(tokens, position) == ","
         year = _year(_get(tokens, position + comma))
@@ -233,10 +212,9 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
         year = _year(_get(tokens, position + of))
         if year:
             position += 1 + of
-        elif token.lower in _NEVER_ALONE:
-            return None
-        elif token.lower in _ALONE_NEEDS_CONTEXT and not (
-            upper and word_at(tokens, index - 1) in _BEFORE_MONTH
+        elif token.lower in NEVER_ALONE or (
+            token.lower in ALONE_NEEDS_CONTEXT
+            and not (upper and word_at(tokens, index - 1) in _BEFORE_MONTH)
         ):
             return None
         else:
@@ -314,7 +292,7 @@ def _meridiem(tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
 def _suffixed(
     tokens: Sequence[Token], index: int, position: int, minutes: int, *, both: bool
 ) -> Moment:
-    offset = _ZONES.get(word_at(tokens, position))
+    offset = ZONES.get(word_at(tokens, position))
     if offset is not None and tokens[position].text.isupper():
         position += 1
     else:

@@ -10,10 +10,10 @@ from grounded_rag.text.stems import related
 from grounded_rag.verification.support.lexicon import (
     antonyms,
     groups,
-    same_place,
     siblings,
     synonyms,
 )
+from grounded_rag.verification.support.places import same_place
 from grounded_rag.verification.support.terms import Reading, Term
 from grounded_rag.verification.support.thesaurus import (
     above,

@@ -9,8 +9,9 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot, small
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
-from grounded_rag.verification.support.lexicon import PASSIVE, other_place, same_place
+from grounded_rag.verification.support.lexicon import PASSIVE
 from grounded_rag.verification.support.matching import covered
+from grounded_rag.verification.support.places import other_place, same_place
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Reading, Term
 
