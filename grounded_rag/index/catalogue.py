@@ -37,6 +37,8 @@ class Catalogue:
         Where none has, and where no moment is given, it is the live one.
         """
         rows = self.versions[doc_id]
+        if len(rows) == 1:
+            return rows[0]
         if as_of is not None:
             for row in rows:
                 if current(Validity(effective_from=row.validity.effective_from), as_of=as_of):

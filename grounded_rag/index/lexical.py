@@ -14,6 +14,7 @@ MAX_TERMS = 64
 """Most terms taken from one question."""
 
 _MAX_QUESTION = 20_000
+_LARGE = 1_000
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 _LINE_END_HYPHEN = re.compile(r"(\w+)[-‐]\s*\n\s*(\w+)")
 # Only texts with such a character are worth the tokenizer; curly quotes and the like are not.
@@ -98,8 +99,8 @@ def delete_rows(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
     connection.executemany("DELETE FROM lexical WHERE rowid = ?", ((key,) for key in keys))
 
 
-def match_expression(question: str) -> str | None:
-    """Return the FTS5 query for a question, or None where it holds nothing to search for.
+def query_terms(question: str) -> tuple[str, ...]:
+    """Return what to look for, each term quoted for FTS5; none where there is no word.
 
     MATCH takes a query language, in which quotes, colons, `NEAR` or `*` of a question would be
     operators or errors: every term is quoted, and nothing of the question stands outside.
@@ -107,8 +108,42 @@ def match_expression(question: str) -> str | None:
     view = search_view(question[:_MAX_QUESTION])
     words = content_words(view) or tokenize(view)
     terms = dict.fromkeys(word.lower for word in words)
-    quoted = [f'"{term.replace(chr(34), "")}"' for term in list(terms)[:MAX_TERMS]]
-    return " OR ".join(quoted) or None
+    return tuple(f'"{term.replace(chr(34), "")}"' for term in list(terms)[:MAX_TERMS])
+
+
+class TermStatistics:
+    """In how many chunks terms stand, looked up once each for one generation of the index."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._counts: dict[str, int] = {}
+        self._total: int | None = None
+
+    def expression(self, terms: Sequence[str]) -> str:
+        """Return the FTS5 query for at least one term.
+
+        BM25 gives terms that over half of all chunks hold no weight, yet spends its time on them:
+        they are left out where others remain, in an index large enough for it to matter.
+        """
+        if self._all() < _LARGE:
+            return " OR ".join(terms)
+        telling = [term for term in terms if 2 * self._count(term) <= self._all()]
+        return " OR ".join(telling or terms)
+
+    def _count(self, term: str) -> int:
+        if term not in self._counts:
+            self._counts[term] = self._number(
+                "SELECT count(*) FROM lexical WHERE lexical MATCH ?", (term,)
+            )
+        return self._counts[term]
+
+    def _all(self) -> int:
+        if self._total is None:
+            self._total = self._number("SELECT count(*) FROM lexical_docsize", ())
+        return self._total
+
+    def _number(self, sql: str, arguments: tuple[str, ...]) -> int:
+        return int(self._connection.execute(sql, arguments).fetchone()[0])
 
 
 def search(connection: sqlite3.Connection, expression: str, *, limit: int) -> list[LexicalHit]:
@@ -116,7 +151,7 @@ def search(connection: sqlite3.Connection, expression: str, *, limit: int) -> li
 
     Args:
         connection: The ledger.
-        expression: What `match_expression` made of the question.
+        expression: FTS5 query made of quoted terms.
         limit: Most hits to return.
     """
     rows = connection.execute(
@@ -131,9 +166,10 @@ def search_among(
     connection: sqlite3.Connection, expression: str, *, keys: Sequence[int], limit: int
 ) -> list[LexicalHit]:
     """Return the best of the chunks `keys`, best first; meant for few of them."""
+    # The plus sign keeps FTS5 from running one whole query for each key.
     rows = connection.execute(
         f"SELECT rowid, bm25(lexical, {_WEIGHTS}) AS score FROM lexical "  # noqa: S608
-        "WHERE lexical MATCH ? AND rowid IN (SELECT value FROM json_each(?)) "
+        "WHERE lexical MATCH ? AND +rowid IN (SELECT value FROM json_each(?)) "
         "ORDER BY score, rowid LIMIT ?",
         (expression, json_keys(keys), limit),
     )

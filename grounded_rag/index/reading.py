@@ -13,6 +13,7 @@ from grounded_rag.errors import IndexLockedError, StoreError
 from grounded_rag.index import schema
 from grounded_rag.index.catalogue import Catalogue
 from grounded_rag.index.ledger import LedgerReader
+from grounded_rag.index.lexical import TermStatistics
 from grounded_rag.index.locks import VectorLock
 from grounded_rag.index.records import (
     DocumentEntry,
@@ -35,6 +36,7 @@ class View:
     ledger: LedgerReader
     vectors: VectorIndex | None
     catalogue: Catalogue
+    terms: TermStatistics
 
 
 class IndexReader:
@@ -53,7 +55,7 @@ class IndexReader:
         self._vectors: VectorIndex | None = None
         self._vector_lock = VectorLock(folder)
         self._mutex = threading.RLock()
-        self._catalogue: Catalogue | None = None
+        self._view: View | None = None
         self._generation = -1
         self._closed = False
         identity = self._ledger.identity
@@ -80,10 +82,15 @@ class IndexReader:
             self._check_open()
             self._follow()
             generation = self._ledger.generation
-            if self._catalogue is None or generation != self._generation:
-                self._catalogue = Catalogue.load(self._ledger)
+            if self._view is None or generation != self._generation:
+                self._view = View(
+                    ledger=self._ledger,
+                    vectors=self._vectors,
+                    catalogue=Catalogue.load(self._ledger),
+                    terms=TermStatistics(self._connection),
+                )
                 self._generation = generation
-            yield View(self._ledger, self._vectors, self._catalogue)
+            yield self._view
 
     def _start_reading(self) -> None:
         """Settle on the newest generation, once no writer is in the middle of a batch."""

@@ -11,7 +11,7 @@ import anyio.to_thread
 from grounded_rag.errors import ConfigError
 from grounded_rag.index.arrays import Vector, as_rows
 from grounded_rag.index.fusion import Fused, Ranking, arrange, fuse, ranked
-from grounded_rag.index.lexical import match_expression
+from grounded_rag.index.lexical import query_terms
 from grounded_rag.index.opening import check_identity
 from grounded_rag.index.records import identity_of
 from grounded_rag.index.search import Question, Search
@@ -128,7 +128,7 @@ class HybridRetriever:
     def _candidates(self, query: Query, pool: int) -> Candidates:
         question = Question(
             vector=self._vector(query.text),
-            expression=match_expression(query.text) if self._words else None,
+            terms=query_terms(query.text) if self._words else (),
         )
         with self._index.view() as view:
             search = Search(
@@ -139,7 +139,7 @@ class HybridRetriever:
                 only_current=self._only_current and query.as_of is not None,
             )
             fused = self._fuse(search.everywhere(pool=pool))
-            kept = fused if self._rerankers else fused[: 2 * query.k]
+            kept = fused if self._rerankers else fused[: query.k]
             return self._with_successors(search, kept)
 
     def _vector(self, text: str) -> Vector | None:

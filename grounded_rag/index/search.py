@@ -29,11 +29,11 @@ class Question:
 
     Attributes:
         vector: The question's vector, or None without a dense signal.
-        expression: Its FTS5 query, or None where it holds no word.
+        terms: Its words, quoted for FTS5; empty without a lexical signal.
     """
 
     vector: Vector | None
-    expression: str | None
+    terms: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class Search:
             entry = self.view.catalogue.entries.get(doc_id)
             self._usable[doc_id] = (
                 entry is not None
-                and matches(entry, self.filters)
+                and (not self.filters or matches(entry, self.filters))
                 and not (
                     self.only_current and not self.view.catalogue.is_current(doc_id, self.as_of)
                 )
@@ -79,8 +79,8 @@ class Search:
         rankings: list[Ranking] = []
         if self.question.vector is not None and self.view.vectors is not None:
             rankings.append(Ranking("dense", self._dense(self.question.vector, pool)))
-        if self.question.expression is not None:
-            rankings.append(Ranking("lexical", self._lexical(self.question.expression, pool)))
+        if self.question.terms:
+            rankings.append(Ranking("lexical", self._lexical(pool)))
         return rankings
 
     def in_document(self, doc_id: str, *, pool: int) -> list[Ranking]:
@@ -102,10 +102,10 @@ class Search:
         if self.question.vector is not None:
             nearest = self._nearest(self.question.vector, list(names))[:pool]
             rankings.append(Ranking("dense", [names[key] for key in nearest]))
-        if self.question.expression is not None:
+        if self.question.terms:
             hits = lexical.search_among(
                 self.view.ledger.connection,
-                self.question.expression,
+                self.view.terms.expression(self.question.terms),
                 keys=list(names),
                 limit=pool,
             )
@@ -137,7 +137,8 @@ class Search:
         self.places.update((place.chunk_id, place) for place in places)
         return [names[key] for key in self._nearest(vector, list(names))[:pool]]
 
-    def _lexical(self, expression: str, pool: int) -> list[str]:
+    def _lexical(self, pool: int) -> list[str]:
+        expression = self.view.terms.expression(self.question.terms)
         limit = 2 * pool
         while True:
             hits = lexical.search(self.view.ledger.connection, expression, limit=limit)

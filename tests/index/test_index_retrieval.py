@@ -391,3 +391,18 @@ def test_many_questions_at_once(rates, embedding):
     assert {tuple(ids(found)) for found in asyncio.run(ask())} == {
         tuple(ids(retrieve(rates, embedding, "The savings rate is 4%.", k=2)))
     }
+
+
+def test_words_of_most_chunks_are_left_out_of_large_indexes_only(folder, monkeypatch):
+    with Index.open(folder, write=True, create=True) as index:
+        put(
+            index,
+            None,
+            document("a", *(f"Bank fee number {n}." for n in range(8)), "Bank holiday."),
+            document("b", "A fee for nothing."),
+        )
+        assert len(retrieve(index, None, "bank holiday", k=20)) == 9
+    monkeypatch.setattr("grounded_rag.index.lexical._LARGE", 5)
+    with Index.open(folder) as index:
+        assert texts(retrieve(index, None, "bank holiday", k=20)) == ["Bank holiday."]
+        assert len(retrieve(index, None, "bank fee", k=20)) == 10
