@@ -12,7 +12,7 @@ import numpy as np
 
 from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index.arrays import Vector
-from grounded_rag.index.chroma import Handle, delete_on_server, open_in_folder, open_on_server
+from grounded_rag.index.chroma import Handle, delete_collection, open_collection
 from grounded_rag.index.records import EmbeddingIdentity
 
 FOLDER_NAME = "vectors"
@@ -73,7 +73,7 @@ class VectorIndex:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
         try:
-            delete_on_server(self._server, self._name)
+            delete_collection(self._server, self._name)
         except Exception as error:
             raise self._error("delete_collection", error) from error
 
@@ -169,10 +169,9 @@ class VectorIndex:
             "embedding_name": self._identity.name,
             "embedding_variant": self._identity.variant,
         }
-        if self._server is None:
-            handle = open_in_folder(self._folder, self._name, metadata=mark, create=self._create)
-        else:
-            handle = open_on_server(self._server, self._name, metadata=mark, create=self._create)
+        handle = open_collection(
+            self._server or self._folder, self._name, metadata=mark, create=self._create
+        )
         stored = handle.collection.metadata or {}
         if any(stored.get(key) != value for key, value in mark.items()):
             handle.close()
