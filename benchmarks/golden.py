@@ -25,7 +25,7 @@ from rich.table import Table
 from grounded_rag import Answer, FlagKind, GroundedRAG, Policy
 from grounded_rag.ingest import read_document, scan
 from grounded_rag.resources import demo_corpus_dir
-from grounded_rag.testing.tamper.intervals import clopper_pearson
+from grounded_rag.statistics import clopper_pearson
 from grounded_rag.types import Document
 from grounded_rag.validity import parse_instant, resolve, staleness
 

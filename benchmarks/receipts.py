@@ -28,7 +28,7 @@ from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ClaimCheck, TextStatus
 from grounded_rag.receipts.library import open_library
 from grounded_rag.receipts.make import make_receipt
-from grounded_rag.testing.tamper.intervals import clopper_pearson
+from grounded_rag.statistics import clopper_pearson
 from grounded_rag.types import (
     Answer,
     AnswerStatus,

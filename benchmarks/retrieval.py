@@ -28,7 +28,7 @@ from grounded_rag.index.store import Index
 from grounded_rag.ingestion import update_index
 from grounded_rag.protocols import Query
 from grounded_rag.resources import demo_corpus_dir
-from grounded_rag.testing.tamper.intervals import clopper_pearson
+from grounded_rag.statistics import clopper_pearson
 from grounded_rag.validity import parse_instant
 
 DEPTHS = (1, 5, 10)

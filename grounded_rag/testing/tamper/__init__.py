@@ -12,7 +12,6 @@ quotes that differ from it in presentation only. The fuzzer's word lists and its
 
 from grounded_rag.testing.tamper.case_files import read_cases
 from grounded_rag.testing.tamper.draw import draw_cases
-from grounded_rag.testing.tamper.intervals import Interval, clopper_pearson
 from grounded_rag.testing.tamper.kinds import BENIGN, KINDS, TAMPERS
 from grounded_rag.testing.tamper.material import Corpus, pools_of
 from grounded_rag.testing.tamper.report import MIN_BENIGN, Finding, FuzzReport, KindResult
@@ -31,13 +30,11 @@ __all__ = [
     "FuzzCase",
     "FuzzChunk",
     "FuzzReport",
-    "Interval",
     "Kind",
     "KindResult",
     "Label",
     "Passage",
     "Verifier",
-    "clopper_pearson",
     "draw_cases",
     "load_corpus",
     "load_data",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import computed_field
 
-from grounded_rag.testing.tamper.intervals import Interval, clopper_pearson
+from grounded_rag.statistics import Interval, clopper_pearson
 from grounded_rag.testing.tamper.values import Label
 from grounded_rag.types import Frozen, Span
 

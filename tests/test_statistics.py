@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.testing.tamper import clopper_pearson
+from grounded_rag.statistics import clopper_pearson
 
 
 def _at_least(hits, trials, share):
