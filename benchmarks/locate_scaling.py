@@ -3,7 +3,7 @@
     python benchmarks/locate_scaling.py [--largest 1000000]
 
 The text grows to 1 MB and the quote with it to 100 kB. The quotes are hostile: repeats, blanks,
-hyphens, marks, half of a ligature. Times are CPU times, the least of three runs; the slope is that
+hyphens, marks, half of a ligature. Times are CPU times, the lesser of two runs; the slope is that
 of a line on a plot with both axes logarithmic.
 """
 
@@ -92,7 +92,7 @@ def main() -> int:
     )
     steep = []
     for name, shape in SHAPES.items():
-        times = [min(seconds(shape, size) for _ in range(3)) for size in sizes]
+        times = [min(seconds(shape, size) for _ in range(2)) for size in sizes]
         grown = slope(sizes, times)
         if grown > STEEPEST and times[-1] > 0.2:
             steep.append(name)

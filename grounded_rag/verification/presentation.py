@@ -29,7 +29,6 @@ _LINE_BREAK = re.compile(f"[{chars.LINE_BREAKS}]")
 _DOUBLE_HYPHEN = re.compile(r"---?(?!-)")
 _LETTERS_BEFORE = re.compile(r"[^\W\d_]+\Z")
 _LETTERS = re.compile(r"[^\W\d_]{1,40}")
-_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _LOOK_BACK = 40
 _SINGLE = dict(chars.SINGLE)
 _INVISIBLE = "".join(chars.INVISIBLE_CHARACTERS)
@@ -153,6 +152,13 @@ def _reads_as_sign(text: str, start: int, end: int) -> bool:
     return text[end : end + 1].isdigit() and not text[start - 1 : start].isalnum()
 
 
+def _letters_around(parts: tuple[str, str]) -> tuple[str, str]:
+    """Return the letters right before and right behind a hyphen, given the text on its sides."""
+    left = _LETTERS_BEFORE.search(parts[0][-_LOOK_BACK:])
+    right = _LETTERS.match(parts[1])
+    return (left[0] if left else "", right[0] if right else "")
+
+
 class _LineEnds:
     """Decides how words go on behind a line-end hyphen.
 
@@ -212,8 +218,7 @@ class _LineEnds:
                 f"{left}-{right}"
                 for word in bare
                 if "-" in word
-                for compound in _COMPOUND.findall(word)
-                for left, right in pairwise(compound.split("-"))
+                for left, right in map(_letters_around, pairwise(word.split("-")))
             }
             self._pairs = frozenset(pairs.union(bare) if self._keep is not None else pairs)
         return self._pairs
