@@ -93,9 +93,7 @@ def _date(year: int | None, month: int, day: int | None) -> DateValue | None:
 def _year(token: Token | None) -> int | None:
     if token is None or token.kind != "num" or not token.text.isdecimal():
         return None
-    if len(token.text) == 4 and "1000" <= token.text <= "2999":
-        return int(token.text)
-    return None
+    return int(token.text) if len(token.text) == 4 and "1000" <= token.text <= "2999" else None
 
 
 def _numeric(token: Token) -> Moment | None:
@@ -112,7 +110,7 @@ def _numeric(token: Token) -> Moment | None:
         found = [_date(year, second, first)]
         if match[2] == "/":
             found.append(_date(year, first, second))
-    dates = tuple(dict.fromkeys(date for date in found if date))
+    dates = tuple(dict.fromkeys(filter(None, found)))
     return Moment(1, dates=dates) if dates else None
 
 
@@ -172,7 +170,7 @@ def _day_first(tokens: Sequence[Token], index: int) -> Moment | None:
         position += 1
     month_token = _get(tokens, position)
     month = _month(month_token)
-    if month is None or month_token is None or not month_token.text[0].isalpha():
+    if month is None or month_token is None:
         return None
     if month_token.lower in ("may", "march", "mar") and not month_token.text[0].isupper():
         return None

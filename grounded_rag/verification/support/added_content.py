@@ -6,15 +6,16 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
-from grounded_rag.verification.support.lexicon import LIGHT, REASONS
+from grounded_rag.verification.support.lexicon import DOWNWARD, LIGHT, REASONS
 from grounded_rag.verification.support.matching import covered
+from grounded_rag.verification.support.negation import is_negation
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Term
 
 _TAIL = 2
 _REST = 0.85
 _NEAR = 0.5
-_COPY = 0.9
+_COPY = 0.95
 _LINKS = frozenset(
     "in on at by for with from to of as via during through and or within until since after before "
     "under over into near inside outside against without per und oder für mit bei aus von".split()
@@ -76,10 +77,15 @@ def _insertion(statement: Statement, analysis: Analysis) -> str | None:
 
 
 def _adjunct(statement: Statement, analysis: Analysis) -> str | None:
-    """One new word behind a preposition or "and", put into a sentence that is copied otherwise."""
+    """One new word behind a preposition or "and", put into a sentence that is copied otherwise.
+
+    Under "no" or "every" a longer sentence says less: "No guest may smoke in the garden".
+    """
+    if any(is_negation(t) or t.lower in DOWNWARD for t in statement.reading.terms):
+        return None
     for slot in statement.best.slots:
         new = _inserted(slot, analysis)
-        if not new or any(t.content for t in slot.evidence):
+        if not 1 <= len(new) <= _TAIL or any(t.content for t in slot.evidence):
             continue
         rest = sum(t.content for t in statement.reading.terms) - sum(t.content for t in slot.claim)
         if rest < _TAIL or statement.best.around(slot) < _COPY:

@@ -266,6 +266,9 @@ HEDGES = _set(
     "considering discusses discussed möglicherweise vielleicht wahrscheinlich kann können "
     "meistens normalerweise üblicherweise"
 )
+DOWNWARD = _set("every each all any few only if unless when kein alle jeder")
+"""Words under which a longer sentence says less, and a shorter one more."""
+
 CERTAINTY = _set(
     "definitely certainly guaranteed guarantee guarantees guaranteeing always undoubtedly "
     "proves proved proven invariably inevitably automatically immediately unconditionally "

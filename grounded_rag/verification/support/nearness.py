@@ -9,13 +9,18 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.quantities import UPPER_BOUNDS
 from grounded_rag.types import Signal
 from grounded_rag.verification.support.analysis import Statement, analyse
-from grounded_rag.verification.support.lexicon import CONDITIONS, LIGHT, NEGATIONS, QUANTIFIERS
+from grounded_rag.verification.support.lexicon import (
+    CONDITIONS,
+    DOWNWARD,
+    LIGHT,
+    NEGATIONS,
+    QUANTIFIERS,
+)
 from grounded_rag.verification.support.matching import matches
 from grounded_rag.verification.support.negation import is_negation
 from grounded_rag.verification.support.signals import listed
 from grounded_rag.verification.support.terms import Term
 
-_DOWNWARD = frozenset("every each all any few only if unless when kein alle jeder".split())
 NEAR = 0.75
 """Least aligned share of a near-copy."""
 
@@ -58,7 +63,7 @@ def _turned(statement: Statement) -> tuple[Term, ...]:
     "No guest may smoke on the balcony" does not say "No guest may smoke".
     """
     terms = statement.reading.terms
-    turned = any(is_negation(t) or t.lower in _DOWNWARD for t in terms) or any(
+    turned = any(is_negation(t) or t.lower in DOWNWARD for t in terms) or any(
         t.quantity is not None and t.quantity.bound in UPPER_BOUNDS for t in terms
     )
     if not turned:
@@ -67,7 +72,7 @@ def _turned(statement: Statement) -> tuple[Term, ...]:
         term
         for slot in statement.best.slots
         for term in (*slot.evidence, *slot.claim)
-        if term.content and term.stem not in LIGHT and term.lower not in _DOWNWARD
+        if term.content and term.stem not in LIGHT and term.lower not in DOWNWARD
     )
 
 

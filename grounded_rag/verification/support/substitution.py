@@ -11,7 +11,7 @@ from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.negation import is_negation
 from grounded_rag.verification.support.signals import listed, veto
 from grounded_rag.verification.support.terms import Term
-from grounded_rag.verification.support.thesaurus import known
+from grounded_rag.verification.support.thesaurus import is_noun, known
 
 _COPY = 0.85
 _BOUNDS = frozenset("least up more less over under than maximum minimum below above within".split())
@@ -54,7 +54,11 @@ def _exchanged(
     new = [t for t in ours if _word(t) and not covered(t, analysis.whole)]
     lost = [t for t in theirs if _word(t) and not covered(t, statement.reading)]
     given = any(covered(t, analysis.question) or covered(t, analysis.context) for t in new)
-    even = len(new) == len(ours) == len(theirs) == len(lost)
+    if len(new) != len(ours) or not lost:
+        return None
+    # Of two sides of unequal length, only things are surely meant to be the same thing.
+    even = len(ours) == len(theirs) == len(lost)
+    even = even or (is_noun(new[-1].stem) and is_noun(lost[-1].stem))
     return (new, lost) if even and not given else None
 
 

@@ -50,6 +50,12 @@ def known(stem: str) -> bool:
     return stem in _table().senses
 
 
+def is_noun(stem: str) -> bool:
+    """Whether the commonest sense of a stem is that of a noun."""
+    table = _table()
+    return any(sense in table.nouns for sense in table.senses.get(stem, ())[:1])
+
+
 @lru_cache(maxsize=65536)
 def senses(stem: str) -> frozenset[int]:
     """Return the common senses of a stem, and the heads of its adjectives."""
