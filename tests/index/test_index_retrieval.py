@@ -73,7 +73,7 @@ def test_results_are_filled_in(index, embedding):
 
 
 def test_fusion_counts_ranks_by_id():
-    fused = fuse([Ranking("dense", ["a", "b", "c"]), Ranking("lexical", ["b", "d"])])
+    fused = fuse([Ranking("dense", ["a", "b", "c"]), Ranking("lexical", ["b", "d"])], k=60)
     assert [(item.chunk_id, item.sources) for item in fused] == [
         ("b", ("dense", "lexical")),
         ("a", ("dense",)),
