@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
-from grounded_rag.verification.support.alignment import Slot
+from grounded_rag.verification.support.alignment import Slot, small
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
 from grounded_rag.verification.support.lexicon import DOWNWARD, LIGHT, REASONS
 from grounded_rag.verification.support.matching import covered
@@ -85,7 +85,7 @@ def _adjunct(statement: Statement, analysis: Analysis) -> str | None:
         return None
     for slot in statement.best.slots:
         new = _inserted(slot, analysis)
-        if not 1 <= len(new) <= _TAIL or any(t.content for t in slot.evidence):
+        if not 1 <= len(new) <= _TAIL or not small(slot) or any(t.content for t in slot.evidence):
             continue
         rest = sum(t.content for t in statement.reading.terms) - sum(t.content for t in slot.claim)
         if rest < _TAIL or statement.best.around(slot) < _COPY:
