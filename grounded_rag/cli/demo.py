@@ -10,9 +10,11 @@ from rich.rule import Rule
 from rich.text import Text
 
 from grounded_rag import Answer, GroundedRAG
+from grounded_rag.cli.demo_audit import audit_scene
 from grounded_rag.cli.options import JsonOption, open_rag
 from grounded_rag.cli.progress import ingest_bar
 from grounded_rag.cli.render import answer_view, console
+from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.validity import parse_instant
 
 _TODAY = "2026-11-29"
@@ -63,6 +65,9 @@ _NEXT_STEPS = (
     "Use your own folder:",
     "    grounded-rag ingest FOLDER --index my-index",
     '    grounded-rag ask --index my-index "your question"',
+    "Keep receipts, and audit them when documents have changed:",
+    '    grounded-rag ask --index my-index --receipts my-receipts "your question"',
+    "    grounded-rag receipt audit my-receipts --index my-index",
     "Let Claude write the claims (the same verifier checks them):",
     '    ANTHROPIC_API_KEY=... grounded-rag ask --corpus demo --generator anthropic "..."',
     "After `make demo` the command is .venv/bin/grounded-rag.",
@@ -84,6 +89,8 @@ def demo(
         rag = open_rag(index=None, corpus="demo", progress=progress)
     with rag:
         answers = [_show(rag, scene, trace=trace, quiet=as_json) for scene in SCENES]
+        if not as_json:
+            screen.print(audit_scene(rag, documents=demo_corpus_dir(), today=_TODAY))
     if as_json:
         typer.echo(json.dumps([answer.model_dump(mode="json") for answer in answers], indent=2))
         return 0

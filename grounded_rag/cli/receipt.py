@@ -30,12 +30,18 @@ _Folder = Annotated[
     typer.Option("--folder", "-f", help="Folder of documents to compare with; no index needed."),
 ]
 
+_Key = Annotated[
+    str | None,
+    typer.Option(help="Ed25519 public key, hexadecimal, that must have signed what is checked."),
+]
+
 
 def verify(
     file: Annotated[Path, typer.Argument(help="The receipt, as `ask --receipts DIR` saves it.")],
     index: _Index = None,
     folder: _Folder = None,
     as_of: AsOfOption = None,
+    public_key: _Key = None,
     as_json: JsonOption = False,
 ) -> int:
     """Run the verifier again on one receipt, offline.
@@ -46,7 +52,13 @@ def verify(
     Exit code 0: every claim stands. 3: altered, wrong or stale. 1: error.
     """
     receipt = load_receipt(file)
-    check = verify_receipt(receipt, index=index, folder=folder, as_of=parse_as_of(as_of))
+    check = verify_receipt(
+        receipt,
+        index=index,
+        folder=folder,
+        as_of=parse_as_of(as_of),
+        public_key=_key_bytes(public_key),
+    )
     if as_json:
         typer.echo(check.model_dump_json(indent=2))
     else:
@@ -59,6 +71,7 @@ def audit(
     index: _Index = None,
     folder: _Folder = None,
     as_of: AsOfOption = None,
+    public_key: _Key = None,
     as_json: JsonOption = False,
 ) -> int:
     """Tell which answers that were given are wrong or stale today, and why.
@@ -66,12 +79,29 @@ def audit(
     Exit code 0: every file is a receipt that stands. 3: some are altered, wrong, stale or
     unreadable. 1: error.
     """
-    report = audit_receipts(receipts, index=index, folder=folder, as_of=parse_as_of(as_of))
+    report = audit_receipts(
+        receipts,
+        index=index,
+        folder=folder,
+        as_of=parse_as_of(as_of),
+        public_key=_key_bytes(public_key),
+    )
     if as_json:
         typer.echo(report.model_dump_json(indent=2))
     else:
         console().print(audit_view(report))
     return 0 if report.clean else WRONG
+
+
+def _key_bytes(text: str | None) -> bytes | None:
+    if text is None:
+        return None
+    try:
+        return bytes.fromhex(text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            "64 hexadecimal digits are expected", param_hint="--public-key"
+        ) from error
 
 
 for _name, _function in (("verify", verify), ("audit", audit)):

@@ -105,8 +105,8 @@ def _part(part: DiffPart) -> Text:
 def audit_view(report: AuditReport) -> RenderableType:
     """Return which answers are wrong or stale, why, and what was looked at."""
     good = report.receipts - len(report.findings)
-    counts = f"{report.receipts} receipts as of {report.as_of}: {good} stand, "
-    counts += f"{len(report.wrong)} wrong or altered, {len(report.stale)} stale"
+    counts = f"{report.receipts} receipts as of {report.as_of}; still right: {good}, "
+    counts += f"wrong or altered: {len(report.wrong)}, stale: {len(report.stale)}"
     lines: list[RenderableType] = [Text(counts, style="bold")]
     if report.refusals:
         lines.append(Text(f"{report.refusals} of them are refusals.", style="dim"))

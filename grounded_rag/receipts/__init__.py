@@ -11,7 +11,11 @@ __all__ = [
     "load_receipt",
     "make_receipt",
     "save_receipt",
+    "sign",
+    "text_fragment_links",
+    "to_web_annotation",
     "verify_receipt",
+    "verify_signature",
 ]
 
 _LAZY = {
@@ -21,7 +25,11 @@ _LAZY = {
     "load_receipt": "grounded_rag.receipts.storage",
     "make_receipt": "grounded_rag.receipts.make",
     "save_receipt": "grounded_rag.receipts.storage",
+    "sign": "grounded_rag.receipts.signing",
+    "text_fragment_links": "grounded_rag.receipts.fragments",
+    "to_web_annotation": "grounded_rag.receipts.annotations",
     "verify_receipt": "grounded_rag.receipts.check",
+    "verify_signature": "grounded_rag.receipts.signing",
 }
 
 

@@ -77,6 +77,7 @@ def audit_receipts(
     folder: Path | str | None = None,
     as_of: Instant | str | None = None,
     checks: Sequence[SupportCheck] | None = None,
+    public_key: bytes | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> AuditReport:
     """Check every receipt of a folder against the documents as they are now.
@@ -87,6 +88,7 @@ def audit_receipts(
         folder: Folder of documents to compare with, in place of an index.
         as_of: Moment for which the documents are read and judged; today in UTC by default.
         checks: Support checks that gave the answers, where they were not the built-in ones.
+        public_key: Raw Ed25519 public key that must have signed every receipt, or None.
         progress: Called with the number of files done.
 
     Raises:
@@ -94,6 +96,7 @@ def audit_receipts(
         InputError: Index and folder are both named, or the folder cannot be used.
         StoreError: The index cannot be used.
         ManifestError: `as_of` or a date of the folder's manifest cannot be read.
+        MissingExtraError: A public key is given and `cryptography` is not installed.
     """
     moment = parse_instant(as_of) or today_utc()
     files = list(receipt_files(receipts))
@@ -103,7 +106,7 @@ def audit_receipts(
     unreadable: list[UnreadableReceipt] = []
     refusals = 0
     with open_library(index=index, folder=folder, as_of=moment) as library:
-        checker = ReceiptChecker(library, checks=checks)
+        checker = ReceiptChecker(library, checks=checks, public_key=public_key)
         for done, file in enumerate(files, start=1):
             tell(done)
             try:

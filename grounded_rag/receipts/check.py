@@ -24,6 +24,7 @@ from grounded_rag.receipts.integrity import (
     shown_verdict,
 )
 from grounded_rag.receipts.library import Library, open_library
+from grounded_rag.receipts.signing import signature_problems, signature_state
 from grounded_rag.receipts.standing import Placed, changed_around, place
 from grounded_rag.receipts.validity_now import known_then, stale_source
 from grounded_rag.receipts.wording import why_changed
@@ -60,6 +61,7 @@ def verify_receipt(
     folder: Path | str | None = None,
     as_of: Instant | str | None = None,
     checks: Sequence[SupportCheck] | None = None,
+    public_key: bytes | None = None,
 ) -> ReceiptCheck:
     """Check a receipt again, offline: the verifier runs on its claims, then today's text counts.
 
@@ -71,6 +73,7 @@ def verify_receipt(
         as_of: Moment for which the documents are read and their validity is judged; today in UTC
             by default.
         checks: Support checks that gave the answer, where they were not the built-in ones.
+        public_key: Raw Ed25519 public key that must have signed the receipt, or None.
 
     Returns:
         For each claim what became of its text, and what no longer holds about its sources.
@@ -79,18 +82,26 @@ def verify_receipt(
         InputError: Index and folder are both named, or the folder cannot be used.
         StoreError: The index cannot be used.
         ManifestError: `as_of` or a date of the folder's manifest cannot be read.
+        MissingExtraError: A public key is given and `cryptography` is not installed.
     """
     moment = parse_instant(as_of) or today_utc()
     with open_library(index=index, folder=folder, as_of=moment) as library:
-        return ReceiptChecker(library, checks=checks).check(receipt)
+        return ReceiptChecker(library, checks=checks, public_key=public_key).check(receipt)
 
 
 class ReceiptChecker:
     """Checks receipts against one state of the documents; what repeats is worked out once."""
 
-    def __init__(self, library: Library, *, checks: Sequence[SupportCheck] | None = None) -> None:
+    def __init__(
+        self,
+        library: Library,
+        *,
+        checks: Sequence[SupportCheck] | None = None,
+        public_key: bytes | None = None,
+    ) -> None:
         self._library = library
         self._checks = checks
+        self._public_key = public_key
         self._verdicts: dict[Hashable, ClaimVerdict] = {}
         self._claims: dict[Hashable, ClaimCheck] = {}
 
@@ -98,7 +109,8 @@ class ReceiptChecker:
         """Check one receipt; see `verify_receipt`."""
         texts = self._texts(receipt)
         rules = rules_of(receipt, self._checks)
-        problems = list(check_form(receipt, texts))
+        signed = signature_state(receipt, self._public_key)
+        problems = [*check_form(receipt, texts), *signature_problems(signed)]
         unsupported = () if problems else self._unsupported(receipt, texts, rules)
         # Another version of the verifier may judge otherwise; then that alone accuses nobody.
         if receipt.package_version == __version__:
@@ -114,7 +126,7 @@ class ReceiptChecker:
             against=self._library.kind,
             altered=tuple(problems),
             unconfirmed=tuple(unsupported),
-            signature="none" if receipt.signature is None else "not_checked",
+            signature=signed,
             claims=tuple(
                 _altered(claim) if problems else self._claim(receipt, claim, texts, rules)
                 for claim in receipt.claims

@@ -151,6 +151,10 @@ class ClaimCheck(Frozen):
         return self.status in UNCHANGED and not self.stale
 
 
+SignatureState = Literal["none", "not_checked", "valid", "invalid", "missing"]
+"""`none` and `not_checked` say nothing: no key was given to check with."""
+
+
 class IntegrityProblem(Frozen):
     """Something in a receipt that does not fit together.
 
@@ -182,7 +186,8 @@ class ReceiptCheck(Frozen):
         altered: What in the receipt does not fit together; not empty means that it is no evidence.
         unconfirmed: Claims that today's verifier rejects on the carried text, where another
             version of the package gave the answer: no sign of alteration by itself.
-        signature: Whether it is signed: `valid` also needs that you know the key.
+        signature: Whether it is signed, as far as a public key was given to check it with;
+            `missing` and `invalid` need one, and count as altered.
         claims: Each claim.
     """
 
@@ -195,7 +200,7 @@ class ReceiptCheck(Frozen):
     against: Literal["index", "folder", "nothing"]
     altered: tuple[IntegrityProblem, ...] = ()
     unconfirmed: tuple[IntegrityProblem, ...] = ()
-    signature: Literal["none", "valid", "invalid", "not_checked"] = "none"
+    signature: SignatureState = "none"
     claims: tuple[ClaimCheck, ...] = ()
 
     @property

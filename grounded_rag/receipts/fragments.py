@@ -1,0 +1,109 @@
+"""Text fragments (`#:~:text=`): links that open a web page at the quote."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import quote as percent_encode
+from urllib.parse import unquote, urlsplit
+
+from grounded_rag.types import Receipt
+
+_MARK = ":~:text="
+_LONG = 300
+_END_WORDS = 6
+
+
+def is_web(address: str) -> bool:
+    """Whether an address is one that a browser opens from the web."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
+
+
+class TextFragment(NamedTuple):
+    """What a text fragment asks a browser to find.
+
+    Attributes:
+        start: The whole quote, or the beginning of a long one.
+        end: The end of a long quote, or "".
+        prefix: Words right before it, or "".
+        suffix: Words right after it, or "".
+    """
+
+    start: str
+    end: str = ""
+    prefix: str = ""
+    suffix: str = ""
+
+    def encode(self) -> str:
+        """Return the fragment directive, from `:~:text=` on."""
+        parts = [_encode(self.start)]
+        if self.end:
+            parts.append(_encode(self.end))
+        if self.prefix:
+            parts.insert(0, _encode(self.prefix) + "-")
+        if self.suffix:
+            parts.append("-" + _encode(self.suffix))
+        return _MARK + ",".join(parts)
+
+
+def fragment_of(quote: str) -> TextFragment:
+    """Return the fragment of a quote: white space counts as one space, long quotes by both ends."""
+    words = quote.split()
+    whole = " ".join(words)
+    if len(whole) <= _LONG or len(words) <= 2 * _END_WORDS:
+        return TextFragment(whole)
+    return TextFragment(" ".join(words[:_END_WORDS]), " ".join(words[-_END_WORDS:]))
+
+
+def parse_fragment(link: str) -> TextFragment | None:
+    """Return the text fragment of a link, or None where it has none."""
+    _, mark, directive = link.partition(_MARK)
+    if not mark:
+        return None
+    parts = directive.partition("&")[0].split(",")
+    prefix = unquote(parts.pop(0)[:-1]) if parts[0].endswith("-") else ""
+    suffix = unquote(parts.pop()[1:]) if parts and parts[-1].startswith("-") else ""
+    if not 1 <= len(parts) <= 2 or not parts[0]:
+        return None
+    start, *end = map(unquote, parts)
+    return TextFragment(start, end[0] if end else "", prefix, suffix)
+
+
+def text_fragment_link(address: str, quote: str) -> str | None:
+    """Return a link that opens a web page at a quote; None for what is no web address.
+
+    Args:
+        address: Address of the page; a fragment that it has already stays.
+        quote: The quote, as the page shows it.
+    """
+    if not is_web(address) or not quote.strip():
+        return None
+    page = address.partition(_MARK)[0]
+    return f"{page}{'' if '#' in page else '#'}{fragment_of(quote).encode()}"
+
+
+class QuoteLink(NamedTuple):
+    """The link of one quote of a receipt."""
+
+    quote: str
+    link: str
+
+
+def text_fragment_links(receipt: Receipt) -> tuple[QuoteLink, ...]:
+    """Return a link for each quote of a receipt whose source is a web address, in order."""
+    sources = {source.chunk_id: source.source for source in receipt.sources}
+    links = [
+        QuoteLink(citation.quote, link)
+        for claim in receipt.claims
+        for citation in claim.citations
+        if (link := text_fragment_link(sources[citation.chunk_id], citation.quote)) is not None
+    ]
+    return tuple(dict.fromkeys(links))
+
+
+def _encode(text: str) -> str:
+    # A hyphen would mark a prefix or a suffix; commas and ampersands are encoded by `quote`.
+    return percent_encode(text, safe="").replace("-", "%2D")

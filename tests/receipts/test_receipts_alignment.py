@@ -1,0 +1,110 @@
+"""Differences by word and by value, and what resembles a text most."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grounded_rag.receipts.alignment import DocumentPassages
+from grounded_rag.receipts.differences import kept_share, number_changes, similarity, word_diff
+from grounded_rag.receipts.links import link_count, without_targets, word_count
+from grounded_rag.types import Document
+
+TEXT = """# Rates
+
+The Everyday Saver pays 2.15% gross a year. The Young Saver pays 3.10% gross a year.
+
+The notice period is six weeks, unless both sides agree in writing on another one before it begins.
+"""
+
+
+def passages(text):
+    return DocumentPassages(Document(id="d", source="d", title="", text=text, content_hash="x"))
+
+
+def changes(old, new):
+    return [(change.old, change.new) for change in number_changes(old, new)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("It costs $70 today.", "It costs $75 today.", [("$70", "$75")]),
+        ("within two weeks", "within 2 weeks", []),
+        ("It costs €12.", "It is free.", [("€12", None)]),
+        ("It is free.", "It costs €12.", [(None, "€12")]),
+        ("guide-1-book", "guide-2-book", [("1", "2")]),
+        ("5 kg", "5 lb", [("5 kg", "5 lb")]),
+        ("on 1 March 2025", "on 1 May 2025", [("1 March 2025", "1 May 2025")]),
+        ("no number", "none here", []),
+    ],
+)
+def test_numbers_are_compared_by_value(old, new, expected):
+    found = changes(old, new)
+    assert [(bool(o), bool(n)) for o, n in found] == [(bool(o), bool(n)) for o, n in expected]
+    for (old_found, new_found), (old_wanted, new_wanted) in zip(found, expected, strict=True):
+        assert (old_wanted or "") in (old_found or "")
+        assert (new_wanted or "") in (new_found or "")
+
+
+@given(old=st.text(max_size=80), new=st.text(max_size=80))
+def test_a_word_diff_gives_both_texts_but_for_white_space(old, new):
+    parts = word_diff(old, new)
+    assert "".join(p.text for p in parts if p.kind != "removed") == new
+    before = "".join(p.text for p in parts if p.kind != "added")
+    assert before.split() == old.split()
+
+
+@given(text=st.text(max_size=1500))
+def test_a_text_is_wholly_similar_to_itself(text):
+    assert similarity(text, text) == 1.0
+    assert kept_share(text, text, text) in (0.0, 1.0)
+
+
+def test_the_new_wording_of_a_sentence():
+    old = "The Everyday Saver pays 1.85% gross a year."
+    found = passages(TEXT).find(old, old)
+    assert found.span.of(TEXT) == "The Everyday Saver pays 2.15% gross a year."
+
+
+def test_a_few_words_are_found_by_their_sentence():
+    old = "The notice period is four weeks, unless both sides agree in writing on another one."
+    found = passages(TEXT).find("four weeks", old)
+    assert found.span.of(TEXT).startswith("The notice period is six weeks")
+    assert passages(TEXT).find("four weeks", "Holidays last four weeks in summer.") is None
+
+
+def test_what_resembles_nothing_is_not_found():
+    old = "Parking is forbidden in front of the fire brigade's exit."
+    assert passages(TEXT).find(old, old) is None
+    assert passages("").find(old, old) is None
+
+
+def test_headings_are_no_passages():
+    text = "# The Everyday Saver pays interest\n\nNothing else is here.\n"
+    document = Document(
+        id="d", source="d", title="", text=text, content_hash="x",
+        headings=({"start": 0, "end": 34},),
+    )  # fmt: skip
+    old = "The Everyday Saver pays interest"
+    assert DocumentPassages(document).find(old, old) is None
+
+
+def test_another_document_is_searched_by_the_words_of_the_claim():
+    row = "| Everyday Saver | 1.85% | €1 |"
+    found = passages(TEXT).find_by_words("Everyday Saver: gross a year 1.85%", row)
+    assert found.span.of(TEXT) == "The Everyday Saver pays 2.15% gross a year."
+    assert passages(TEXT).find_by_words("Parking in the yard costs nothing", row) is None
+
+
+@given(st.lists(st.sampled_from(["[a](x)", "[b](y(z))", "word ", "](", "(", ")", "\n"])))
+def test_texts_without_link_targets_lead_back(pieces):
+    text = "".join(pieces)
+    bare = without_targets(text)
+    for at in range(len(bare.text)):
+        span = bare.span(at, at + 1)
+        assert bare.text[at] == text[span.end - 1]
+    assert link_count(bare.text) == link_count(text)
+
+
+def test_words_of_targets_do_not_count():
+    assert word_count("see [the list](https://bank.example/a/b/c) now") == 4

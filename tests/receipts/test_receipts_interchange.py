@@ -1,0 +1,141 @@
+"""Signatures, Web Annotations and text fragments."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grounded_rag import MissingExtraError, ReceiptError, load_receipt, save_receipt, verify_receipt
+from grounded_rag.receipts import sign, text_fragment_links, to_web_annotation, verify_signature
+from grounded_rag.receipts.annotations import find_target
+from grounded_rag.receipts.canonical import seal
+from grounded_rag.receipts.fragments import (
+    TextFragment,
+    fragment_of,
+    parse_fragment,
+    text_fragment_link,
+)
+
+RATE = "The Everyday Saver pays 1.85% gross a year."
+
+
+@pytest.fixture
+def receipt(bank):
+    return bank.answer(RATE).receipt()
+
+
+@pytest.fixture
+def keys():
+    ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+    private = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+    return private.private_bytes_raw(), private.public_key().public_bytes_raw()
+
+
+def test_a_signature_holds_until_anything_changes(receipt, keys, tmp_path):
+    private, public = keys
+    signed = load_receipt(save_receipt(sign(receipt, private), tmp_path))
+    assert verify_signature(signed, public)
+    check = verify_receipt(signed, public_key=public)
+    assert (check.signature, check.altered) == ("valid", ())
+    forged = seal(signed.model_copy(update={"question": "Another question?"}))
+    assert not verify_signature(forged, public)
+    assert [p.kind for p in verify_receipt(forged, public_key=public).altered] == ["signature"]
+    assert verify_receipt(signed).signature == "not_checked"
+
+
+def test_another_key_and_no_signature_are_told(receipt, keys):
+    _private, public = keys
+    other = sign(receipt, bytes(32))
+    assert verify_receipt(other, public_key=public).signature == "invalid"
+    assert verify_receipt(receipt, public_key=public).signature == "missing"
+    swapped = other.signature.model_copy(update={"public_key": public.hex()})
+    assert not verify_signature(other.model_copy(update={"signature": swapped}), public)
+
+
+def test_what_cannot_be_signed(receipt, keys, monkeypatch):
+    private, _public = keys
+    with pytest.raises(ReceiptError):
+        sign(receipt.model_copy(update={"question": "?"}), private)
+    with pytest.raises(ReceiptError):
+        sign(receipt, b"short")
+    with pytest.raises(ReceiptError):
+        verify_signature(receipt, b"short")
+    monkeypatch.setitem(
+        __import__("sys").modules, "cryptography.hazmat.primitives.asymmetric", None
+    )
+    with pytest.raises(MissingExtraError, match="cryptography"):
+        sign(receipt, private)
+
+
+def test_annotations_name_the_place_twice(receipt, bank):
+    page = json.loads(to_web_annotation(receipt).to_json())
+    assert page["@context"] == "http://www.w3.org/ns/anno.jsonld"
+    assert page["type"] == "AnnotationPage"
+    (item,) = page["items"]
+    assert item["body"]["value"] == RATE
+    quote, position = item["target"]["selector"]
+    text = (bank.folder / "rates.md").read_text(encoding="utf-8")
+    assert text[position["start"] : position["end"]] == quote["exact"] == RATE
+    assert quote["prefix"] + RATE + quote["suffix"] in text
+
+
+def test_an_annotation_is_found_again_where_the_text_moved(receipt, bank):
+    (item,) = to_web_annotation(receipt).items
+    text = (bank.folder / "rates.md").read_text(encoding="utf-8")
+    assert find_target(item.target, text).of(text) == RATE
+    moved = "More text above.\n\n" + text
+    assert find_target(item.target, moved).of(moved) == RATE
+    assert find_target(item.target, moved + moved) is None
+    assert find_target(item.target, text.replace("1.85", "1.95")) is None
+
+
+def test_only_web_sources_get_links(receipt):
+    assert text_fragment_links(receipt) == ()
+    (source,) = receipt.sources
+    web = source.model_copy(update={"source": "https://bank.example/rates?a=1&b=2#top"})
+    (item,) = text_fragment_links(receipt.model_copy(update={"sources": (web,)}))
+    assert item.link == (
+        "https://bank.example/rates?a=1&b=2#top:~:text="
+        "The%20Everyday%20Saver%20pays%201.85%25%20gross%20a%20year."
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["rates.md", "javascript:alert(1)", "file:///x", "https://", ""]
+)
+def test_what_is_no_web_address_has_no_link(address):
+    assert text_fragment_link(address, "a quote") is None
+
+
+@given(quote=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
+def test_a_fragment_round_trips_whatever_the_quote_holds(quote):
+    link = text_fragment_link("https://bank.example/rates", quote)
+    assert parse_fragment(link) == fragment_of(quote)
+    assert " ".join(quote.split()).startswith(fragment_of(quote).start)
+    directive = link.partition(":~:text=")[2]
+    assert not set(directive) & set(' "<>&#\n')
+
+
+@given(
+    parts=st.tuples(*[st.text(st.characters(exclude_categories=["Cs"])) for _ in range(4)]).filter(
+        lambda parts: parts[0]
+    )
+)
+def test_prefix_and_suffix_round_trip(parts):
+    fragment = TextFragment(*parts)
+    assert parse_fragment("https://bank.example/#" + fragment.encode()) == fragment
+
+
+def test_a_long_quote_is_named_by_both_ends():
+    words = [f"word{number}" for number in range(100)]
+    fragment = fragment_of("\n".join(words))
+    assert fragment.start == " ".join(words[:6])
+    assert fragment.end == " ".join(words[-6:])
+
+
+@pytest.mark.parametrize(
+    "link", ["https://x.example/", "https://x.example/#:~:text=", "#:~:text=a,b,c"]
+)
+def test_what_is_no_fragment(link):
+    assert parse_fragment(link) is None
