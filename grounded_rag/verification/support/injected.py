@@ -8,11 +8,18 @@ from functools import lru_cache
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Reason, Signal, Span
-from grounded_rag.verification.support.injection_patterns import HINT, HUMANS, STRONG, WEAK
+from grounded_rag.verification.support.injection_patterns import (
+    FURTHER,
+    HINT,
+    HUMANS,
+    STRONG,
+    WEAK,
+)
 from grounded_rag.verification.support.signals import veto
 
 _PAYLOAD = 9
 _OPENS_BLOCK = re.compile(r"[<\[#|]|:$")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
@@ -35,8 +42,9 @@ def injected(case: ClaimCase) -> Signal | None:
 def injected_spans(text: str) -> tuple[Span, ...]:
     """Return the sentences of `text` that are addressed to an assistant, with what they bring in.
 
-    A bare order ("Ignore all previous instructions.") takes the next sentence with it; a forged
-    role or border of the context takes the rest of its paragraph.
+    A bare order ("Ignore all previous instructions.") takes the next sentence with it, and every
+    further order that follows; a forged role, passage or border of the context takes the rest of
+    its paragraph.
     """
     if not HINT.search(_INVISIBLE.sub("", text)):
         return ()
@@ -50,7 +58,7 @@ def injected_spans(text: str) -> tuple[Span, ...]:
         if strong:
             found.append(span)
             reach = max(reach, _reach(text, sentences, position, strong.group(), sentence))
-        elif span.start < reach or _weak(sentence):
+        elif span.start < reach or _weak(sentence) or _goes_on(found, text, span, sentence):
             found.append(span)
     return tuple(found)
 
@@ -61,11 +69,18 @@ def _reach(
     """Return where the influence of a marker ends."""
     span = sentences[position]
     if _OPENS_BLOCK.search(marker.strip()):
-        end = text.find("\n\n", span.end)
-        return len(text) if end < 0 else end
+        border = _BLANK_LINE.search(text, span.end)
+        return len(text) if border is None else border.start()
     if len(sentence.split()) < _PAYLOAD and position + 1 < len(sentences):
         return sentences[position + 1].end
     return span.end
+
+
+def _goes_on(found: list[Span], text: str, span: Span, sentence: str) -> bool:
+    """Whether a sentence is one more order, right behind text addressed to the assistant."""
+    if not found or not FURTHER.match(sentence):
+        return False
+    return not _BLANK_LINE.search(text[found[-1].end : span.start])
 
 
 def _weak(sentence: str) -> bool:

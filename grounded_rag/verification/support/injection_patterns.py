@@ -53,6 +53,7 @@ _STRONG = r"""
 \bsystem override\b|\bdeveloper mode\b|\bjailbreak\b|\bprompt injection:
 \b(?:reveal|print|repeat|output|leak) (?:me )?(?:your|the) (?:\w+ )?(?:system|initial) prompt\b
 </?(?:document|context|passage|chunk|source|evidence|retrieved)s?(?: [^<>\n]{0,80})?/?>
+(?:^|\n)[ \t>]{0,6}\[\d{1,3}\][ \t]{1,4}(?:chunk|passage|document|doc)[_ -]?id[ \t]{0,2}[:=]
 \b(?:end|begin|beginning|start) of (?:the )?(?:\w+ )?(?:context|documents|passages|evidence)\b\]?
 \b(?:ignorier\w{0,3}|missacht\w{0,3}|vergiss|vergessen sie)\b@gap(?:anweisung|regel|befehl)
 \b(?:ignorier\w{0,3}|missacht\w{0,3}|vergiss|vergessen sie)\b@gap(?:vorgaben?|instruktion\w{0,2})\b
@@ -99,6 +100,14 @@ STRONG = re.compile("|".join(map(_expand, _STRONG.strip().splitlines())), re.IGN
 
 WEAK = tuple(re.compile(_expand(line), re.IGNORECASE) for line in _WEAK.strip().splitlines())
 """Text that may speak to a model or to people: two different ones are needed."""
+
+FURTHER = re.compile(
+    r"\W*(?:and |then |also |now |please |instead,? )*(?:you(?:r|'re)?|tell|inform|assure|say"
+    r"|answer|respond|reply|cite|quote|mention|state|claim|write|report|act|pretend|treat|use"
+    r"|do not|don't|never|always|only)\b",
+    re.IGNORECASE,
+)
+"""How one more order begins; it counts only right behind text that speaks to a model."""
 
 HINT = re.compile(
     r"ignor|disregard|forget|overrid|bypass|overrul|abandon|follow|obey|heed|comply|instruction"
