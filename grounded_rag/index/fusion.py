@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grounded_rag.types import RetrievedChunk
 
-RRF_K = 60
+RRF_K = 10
 """Constant of reciprocal-rank fusion: the larger, the less the very first ranks stand out."""
 
 
