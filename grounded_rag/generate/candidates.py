@@ -12,7 +12,7 @@ from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import RetrievedChunk, Span
 
-_FEW_WORDS = 4
+_FEW_WORDS = 6
 _ENDS = tuple(".!:。！：…)”\"'’»")
 _INSIDE = ".,;:!-–—"
 _TITLE_LENGTH = 60
@@ -124,8 +124,7 @@ class _Walk:
     def _add(self, span: Span, kind: CandidateKind, context_span: Span | None) -> None:
         text = span.of(self._text)
         words = content_words(text)
-        furniture = len(words) < _FEW_WORDS and not text.endswith(_ENDS)
-        if not words or (kind is CandidateKind.SENTENCE and furniture):
+        if not words or (kind is CandidateKind.SENTENCE and _is_furniture(text, len(words))):
             return
         context = context_span.of(self._text) if context_span is not None else ""
         heading = self._heading or (self._above[-1] if self._above else "")
@@ -144,6 +143,13 @@ class _Walk:
             )
         )
         self._previous = len(self._found) - 1
+
+
+def _is_furniture(text: str, words: int) -> bool:
+    """Whether a piece of prose is a title, a signature or a page head rather than a sentence."""
+    if text.endswith(_ENDS) or _FIGURE.search(text):
+        return False
+    return words < _FEW_WORDS or text.isupper() or "\n" in text
 
 
 def _sentences(text: str, span: Span) -> tuple[Span, ...]:

@@ -125,6 +125,7 @@ class ExtractiveGenerator:
                 question.text, [compared(candidates[i], question) for i in indices]
             )
 
+        outdated = _outdated(request)
         before = _attempts_before(candidates, request)
         selection = select(
             question,
@@ -132,7 +133,8 @@ class ExtractiveGenerator:
             cosines=cosines,
             weights=self._weights,
             excluded=before.excluded,
-            outdated=_outdated(request),
+            outdated=outdated,
+            successors=_successors(request, outdated),
         )
         return Assessment(
             text=part,
@@ -210,3 +212,23 @@ def _outdated(request: GenerationRequest) -> frozenset[int]:
         for number, retrieved in enumerate(request.chunks)
         if not current(retrieved.validity, as_of=request.as_of)
     )
+
+
+def _successors(request: GenerationRequest, outdated: frozenset[int]) -> dict[int, frozenset[int]]:
+    """Return for each outdated chunk the current chunks of the documents that replaced its own."""
+    follows = {
+        retrieved.chunk.doc_id: retrieved.validity.superseded_by for retrieved in request.chunks
+    }
+    found: dict[int, frozenset[int]] = {}
+    for number in outdated:
+        doc_id = follows[request.chunks[number].chunk.doc_id]
+        chain: set[str] = set()
+        while doc_id is not None and doc_id not in chain:
+            chain.add(doc_id)
+            doc_id = follows.get(doc_id)
+        found[number] = frozenset(
+            at
+            for at, retrieved in enumerate(request.chunks)
+            if retrieved.chunk.doc_id in chain and at not in outdated
+        )
+    return found

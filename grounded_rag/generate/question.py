@@ -127,7 +127,9 @@ _RULES = tuple(
         (
             Wanted.PERCENT,
             (
-                r"\bhow much (?:interest|.*\b(?:earn|yield)s?\b)|\bwhat (?:\w+ )?percent(?:age)?\b"
+                r"\bhow much (?:interest|.*\b(?:earn|yield)s?\b)"
+                r"|\bwhat (?:does|do|did) .*\b(?:pay|earn|yield)\b"
+                r"|\bwhat (?:\w+ )?percent(?:age)?\b"
                 r"|\bhow many percent\b|\binterest rate\b"
                 r"|\bwhat(?:['’]s)? (?:\w+ ){0,3}rate\b|\bwie hoch (?:ist|sind) (?:der|die) \w*zins"
             ),

@@ -7,6 +7,7 @@ the right topic that does not answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -19,7 +20,12 @@ from grounded_rag.text.words import content_words
 
 _IN_HEADING = 0.75
 _IN_PREVIOUS = 0.6
+_BESIDE = 0.3
 _FOUND = 0.5
+_POINTING = re.compile(
+    r"(?:It|This|That|These|Those|They|He|She|Its|Their|His|Her|Such|Er|Sie|Es|Dies\w*)\b"
+)
+_OPENING = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class Features:
         word_missing: Weight of the heaviest term that the whole chunk lacks.
         degree_missing: A superlative or ordinal of the question is not there.
         kind_missing: The asked-for kind of answer (date, amount, name …) is not there.
+        subject: A name of the question stands among the first words.
     """
 
     cosine: float
@@ -49,6 +56,7 @@ class Features:
     word_missing: float
     degree_missing: float
     kind_missing: float
+    subject: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,7 @@ class Overlap:
             chunks.setdefault(candidate.chunk, set()).update(own)
         self._chunks = {number: frozenset(stems) for number, stems in chunks.items()}
         self._matches = match_stems(question.terms, words)
+        self._names = {term.word.stem for term in question.terms if term.name}
 
     def recall(self, index: int) -> float:
         """Return the weighted share of terms that a candidate with its surroundings carries."""
@@ -167,6 +176,7 @@ class Overlap:
                 if is_specific(question.wanted)
                 else 0.0
             ),
+            subject=float(not self._names.isdisjoint(_opening(candidate.text))),
         )
 
     def lacks_own_words(self, index: int) -> bool:
@@ -189,13 +199,15 @@ class Overlap:
     def _found(self, index: int) -> list[float]:
         previous = self._candidates[index].previous
         before = self._own[previous] if previous is not None else frozenset[str]()
+        # A name in the sentence before is what this one is about only if it points back to it.
+        name = _IN_PREVIOUS if _POINTING.match(self._candidates[index].text) else _BESIDE
         return [
             max(
                 strength(matches, self._own[index]),
                 _IN_HEADING * strength(matches, self._above[index]),
-                _IN_PREVIOUS * strength(matches, before),
+                (name if term.name else _IN_PREVIOUS) * strength(matches, before),
             )
-            for matches in self._matches
+            for term, matches in zip(self._question.terms, self._matches, strict=True)
         ]
 
     def _share(self, found: Sequence[float]) -> float:
@@ -220,11 +232,16 @@ def choice(features: Features) -> float:
         - 0.09 * features.negation_missing
         - 0.06 * features.opposite
         - 0.06 * features.degree_missing
+        + 0.04 * features.subject
     )
 
 
 def _worst(lacking: Sequence[float], chosen: Sequence[bool]) -> float:
     return max((value for value, take in zip(lacking, chosen, strict=True) if take), default=0.0)
+
+
+def _opening(text: str) -> frozenset[str]:
+    return frozenset(word.stem for word in content_words(text[:_OPENING])[:3])
 
 
 def _above(candidate: Candidate) -> str:

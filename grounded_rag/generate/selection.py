@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from grounded_rag.generate.answer_kinds import is_specific
 from grounded_rag.generate.candidates import Candidate
 from grounded_rag.generate.question import Question
 from grounded_rag.generate.scoring import Features, Overlap, Weights, choice
+from grounded_rag.text.words import content_words
 
 _SHORTLIST = 20
 _RANK_PENALTY = 0.02
 _AS_GOOD = 0.2
 _ALSO_NEEDED = 0.25
 _CLEARLY = 0.3
+_ALIKE = 0.6
+_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ def select(
     weights: Weights,
     excluded: frozenset[int] = frozenset(),
     outdated: frozenset[int] = frozenset(),
+    successors: Mapping[int, frozenset[int]] = MappingProxyType({}),
 ) -> Selection:
     """Choose what answers one part of a question.
 
@@ -67,6 +72,7 @@ def select(
         excluded: Positions that must not be chosen.
         outdated: Numbers of the chunks whose documents do not hold; a sentence of one is chosen
             only if no current sentence says as much.
+        successors: For outdated chunks, the numbers of the chunks of what replaced them.
     """
     overlap = Overlap(question, candidates)
     recalls = {
@@ -92,13 +98,17 @@ def select(
         score = choice(features) - _RANK_PENALTY * candidates[index].chunk
         scored.append(Scored(index, score, features, overlap.missing(index)))
     scored.sort(key=lambda one: (-one.choice, one.index))
-    best = _current(scored, candidates, outdated)
+    replaced = _successor(scored, candidates, successors)
+    best = replaced or _current(scored, candidates, outdated)
     other = _complement(best, scored, candidates, outdated)
     features = best.features
     if other is not None:
         features = replace(features, name_missing=0.0, number_missing=0.0)
     chosen = (best,) if other is None else (best, other)
     confidence = weights.confidence(features)
+    if replaced is not None:
+        # The older version answers, and this is what its successor says in that place.
+        confidence = max(confidence, weights.confidence(scored[0].features))
     if overlap.lacks_own_words(best.index) and not _shows_kind(question, features):
         # "… and who set it?" is not answered by the sentence about what "it" is.
         confidence = float("-inf")
@@ -122,6 +132,50 @@ def _current(
         if candidates[one.index].chunk not in outdated and one.missing <= best.missing:
             return one
     return best
+
+
+def _successor(
+    scored: Sequence[Scored],
+    candidates: Sequence[Candidate],
+    successors: Mapping[int, frozenset[int]],
+) -> Scored | None:
+    """Return what the successor of the best candidate's document says in its place, if anything.
+
+    The successor may use other words than the question, which older versions happen to share:
+    its sentences are compared with theirs as well.
+    """
+    best = scored[0]
+    newer = successors.get(candidates[best.index].chunk, frozenset())
+    elders = [
+        candidates[one.index].text
+        for one in scored
+        if candidates[one.index].chunk in successors
+        and candidates[one.index].kind is candidates[best.index].kind
+        and one.choice >= best.choice - _AS_GOOD
+    ]
+    parallels = [
+        (_likeness(candidates[one.index].text, elders), one)
+        for one in scored[1:]
+        if candidates[one.index].chunk in newer
+        and one.missing <= best.missing
+        and one.features.kind_missing <= best.features.kind_missing + _TOLERANCE
+    ]
+    if not parallels:
+        return None
+    likeness, one = max(parallels, key=lambda pair: (pair[0], pair[1].choice))
+    return one if likeness >= _ALIKE else None
+
+
+def _likeness(text: str, others: Sequence[str]) -> float:
+    """Return the largest share of words that `text` has in common with one of `others`."""
+    here = _words(text)
+    shares = [2 * len(here & there) / (len(here) + len(there)) for there in map(_words, others)]
+    return max(shares, default=0.0) if here else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the stems of a text, figures left out: they are what a new version changes."""
+    return frozenset(word.stem for word in content_words(text) if word.kind != "number")
 
 
 def _complement(

@@ -217,6 +217,40 @@ def test_a_current_sentence_beats_a_superseded_one_that_matches_better(ask, chun
     assert rate in text
 
 
+def test_a_successor_in_other_words_is_found_beside_its_predecessors(ask, chunk):
+    oldest = chunk(
+        "The savings rate is 1.85% gross a year.",
+        1,
+        doc_id="sheet-2024",
+        validity=Validity(superseded_by="sheet-2025", superseded_on=dt.date(2025, 1, 1)),
+    )
+    older = chunk(
+        "The savings rate of the Everyday Saver is 2.60% gross a year on balances up to €9.",
+        2,
+        doc_id="sheet-2025",
+        validity=Validity(superseded_by="sheet-2026", superseded_on=dt.date(2026, 1, 1)),
+    )
+    newest = chunk(
+        "The Regular Saver pays 3.40% gross a year at first.\n\n"
+        "The Everyday Saver pays 2.15% gross a year on balances up to €9.",
+        3,
+        doc_id="sheet-2026",
+        validity=Validity(effective_from=dt.date(2026, 1, 1)),
+    )
+    chunks = (oldest, older, newest)
+    now = ask("What is the savings rate?", *chunks, as_of=dt.date(2026, 6, 1))
+    assert texts(draft(now)) == ["The Everyday Saver pays 2.15% gross a year on balances up to €9."]
+    then = ask("What is the savings rate?", *chunks[:2], as_of=dt.date(2024, 6, 1))
+    assert texts(draft(then)) == ["The savings rate is 1.85% gross a year."]
+
+
+def test_titles_and_signatures_are_no_answers(ask):
+    text = "STOLEN CARDS - WHAT TO DO\nQuillhaven Bank, card services\n\nFreeze the stolen card.\n"
+    assert texts(draft(ask("What do I do about stolen cards?", text), threshold=-9)) == [
+        "Freeze the stolen card."
+    ]
+
+
 def test_what_only_an_expired_document_says_is_still_found(ask, chunk):
     expired = Validity(valid_until=dt.date(2025, 1, 1))
     old = chunk("The Spring Boost adds 0.50% to the rate.", 1, validity=expired)
