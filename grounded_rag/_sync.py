@@ -1,17 +1,16 @@
 """Runs coroutines for the blocking interface on one long-lived background event loop.
 
 One loop for the life of the object, since provider clients keep connections that belong to the
-loop they were first used in; a loop per call would break the second call.
+loop they were first used in; a loop per call would break the second call. Its thread is a daemon:
+a program that forgets `close()` still ends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
-from typing import TypeVar
-
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -20,19 +19,50 @@ class BackgroundLoop:
     """A lazily started event loop in a thread of its own."""
 
     def __init__(self) -> None:
-        self._stack = ExitStack()
-        self._portal: BlockingPortal | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def run(self, function: Callable[[], Awaitable[T]]) -> T:
+    def run(self, function: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run `function` on the loop and wait for its result; callable from any thread."""
+        future = asyncio.run_coroutine_threadsafe(function(), self._started())
+        try:
+            return future.result()
+        except BaseException:
+            # An interrupt of the waiting thread must not leave the work running unseen.
+            future.cancel()
+            raise
+
+    def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._portal is None:
-                self._portal = self._stack.enter_context(start_blocking_portal())
-        return self._portal.call(function)
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._loop,), name="grounded-rag", daemon=True
+                )
+                self._thread.start()
+            return self._loop
 
     def close(self) -> None:
-        """Stop the loop; running it again starts a new one."""
+        """Stop the loop; running something again starts a new one."""
         with self._lock:
-            self._portal = None
-            self._stack.close()
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        pending = asyncio.all_tasks(loop)
+        for task in pending:
+            task.cancel()
+        if pending:
+            loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
