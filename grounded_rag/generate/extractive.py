@@ -9,7 +9,7 @@ from functools import partial
 import anyio.to_thread
 
 from grounded_rag.generate.candidates import Candidate, CandidateKind, find_candidates
-from grounded_rag.generate.parts import question_parts
+from grounded_rag.text.questions import question_parts
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.scoring import WITH_EMBEDDING, WITHOUT_EMBEDDING
 from grounded_rag.generate.selection import select

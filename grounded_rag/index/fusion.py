@@ -45,7 +45,8 @@ def fuse(rankings: Sequence[Ranking], *, k: int = RRF_K) -> list[Fused]:
     for ranking in rankings:
         for rank, chunk_id in enumerate(ranking.ids, start=1):
             scores[chunk_id] = scores.get(chunk_id, 0.0) + ranking.weight / (k + rank)
-            sources[chunk_id] = (*sources.get(chunk_id, ()), ranking.source)
+            known = sources.get(chunk_id, ())
+            sources[chunk_id] = known if ranking.source in known else (*known, ranking.source)
     # Ties go to the signal named first: dictionaries keep the order of insertion.
     return sorted(
         (Fused(chunk_id, score, sources[chunk_id]) for chunk_id, score in scores.items()),

@@ -22,6 +22,7 @@ from grounded_rag.index.records import (
     IndexStatus,
     StoredChunk,
 )
+from grounded_rag.index.spelling import Vocabulary
 from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.types import Document
 
@@ -37,6 +38,7 @@ class View:
     vectors: VectorIndex | None
     catalogue: Catalogue
     terms: TermStatistics
+    vocabulary: Vocabulary
 
 
 class IndexReader:
@@ -88,6 +90,7 @@ class IndexReader:
                     vectors=self._vectors,
                     catalogue=Catalogue.load(self._ledger),
                     terms=TermStatistics(self._connection),
+                    vocabulary=Vocabulary(self._connection),
                 )
                 self._generation = generation
             yield self._view

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import anyio.to_thread
@@ -15,8 +15,10 @@ from grounded_rag.index.lexical import query_terms
 from grounded_rag.index.opening import check_identity
 from grounded_rag.index.records import identity_of
 from grounded_rag.index.search import Question, Search
+from grounded_rag.index.spelling import corrected
 from grounded_rag.index.store import Index
 from grounded_rag.protocols import Query
+from grounded_rag.text.questions import question_parts
 from grounded_rag.types import Instant, RetrievedChunk
 
 if TYPE_CHECKING:
@@ -126,21 +128,29 @@ class HybridRetriever:
         return ranked([by_id[chunk_id] for chunk_id in order])
 
     def _candidates(self, query: Query, pool: int) -> Candidates:
-        question = Question(
-            vector=self._vector(query.text),
-            terms=query_terms(query.text) if self._words else (),
-        )
+        with self._index.view() as view:
+            wordings = [corrected(text, view.vocabulary) for text in _wordings(query.text)]
+        questions = [self._question(wording) for wording in wordings]
         with self._index.view() as view:
             search = Search(
                 view=view,
-                question=question,
+                question=questions[0],
                 as_of=query.as_of,
                 filters=query.filters,
                 only_current=self._only_current and query.as_of is not None,
             )
-            fused = self._fuse(search.everywhere(pool=pool))
+            rankings = search.everywhere(pool=pool)
+            for question in questions[1:]:
+                rankings += replace(search, question=question).everywhere(pool=pool)
+            fused = self._fuse(rankings)
             kept = fused if self._rerankers else fused[: query.k]
             return self._with_successors(search, kept)
+
+    def _question(self, wording: str) -> Question:
+        return Question(
+            vector=self._vector(wording),
+            terms=query_terms(wording) if self._words else (),
+        )
 
     def _vector(self, text: str) -> Vector | None:
         if self._embedding is None:
@@ -197,6 +207,12 @@ class HybridRetriever:
             if rank < len(best[successor]):
                 pairs[item.chunk_id] = best[successor][rank]
         return pairs
+
+
+def _wordings(question: str) -> list[str]:
+    """Return the question and, where it asks several things, each of its parts."""
+    parts = question_parts(question)
+    return [question, *(part.of(question) for part in parts if len(parts) > 1)]
 
 
 def _retrieved(search: Search, item: Fused) -> RetrievedChunk:

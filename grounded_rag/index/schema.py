@@ -75,6 +75,7 @@ CREATE INDEX placements_of_chunk ON placements (key, version);
 CREATE VIRTUAL TABLE lexical USING fts5(
     body, bigrams, context, tokenize = 'porter unicode61 remove_diacritics 2'
 );
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(lexical, row);
 """
 
 
