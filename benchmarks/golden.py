@@ -13,7 +13,6 @@ import argparse
 import json
 import statistics
 import tempfile
-import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,9 +113,7 @@ def share(hits: int, trials: int) -> str:
     if not trials:
         return "-"
     interval = clopper_pearson(hits, trials)
-    return (
-        f"{hits}/{trials} = {hits / trials:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
-    )
+    return f"{hits}/{trials} = {hits / trials:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
 
 
 def report(results: list[Result], *, title: str) -> Table:
@@ -154,13 +151,9 @@ def summary(results: list[Result]) -> dict[str, str]:
         ),
         "refused (unanswerable)": share(sum(not r.answer.answered for r in no), len(no)),
         "two-part: answered part right": share(sum(r.right for r in part), len(part)),
-        "two-part: open part named": share(
-            sum(bool(r.answer.unanswered) for r in part), len(part)
-        ),
+        "two-part: open part named": share(sum(bool(r.answer.unanswered) for r in part), len(part)),
         "stale evidence flagged": share(stale - sum(r.stale_unflagged for r in results), stale),
-        "shipped quotes literal": share(
-            quotes - sum(r.not_literal for r in results), quotes
-        ),
+        "shipped quotes literal": share(quotes - sum(r.not_literal for r in results), quotes),
         "milliseconds a question, median": (
             f"{statistics.median(r.answer.timings.total for r in results) * 1000:.0f}"
         ),

@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from golden import Corpus
 from rich.console import Console
 from rich.table import Table
 
-from golden import Corpus
 from grounded_rag.index.embedding import default_embedding
 from grounded_rag.index.retrieval import HybridRetriever
 from grounded_rag.index.store import Index
@@ -84,9 +84,7 @@ def compare(index: Index, embedding: Any, questions: Any, *, title: str) -> Tabl
             ends = clopper_pearson(hits, len(ranks))
             cells.append(f"{hits / len(ranks):.3f} [{ends.low:.3f}, {ends.high:.3f}]")
         mrr = sum(1 / rank for rank in ranks if rank) / len(ranks)
-        table.add_row(
-            signals, *cells, f"{mrr:.3f}", f"{statistics.median(seconds) * 1000:.1f}"
-        )
+        table.add_row(signals, *cells, f"{mrr:.3f}", f"{statistics.median(seconds) * 1000:.1f}")
     return table
 
 

@@ -43,7 +43,7 @@ class Policy(Frozen):
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
     max_total_tokens: Annotated[int, Field(ge=1)] = 60_000
     max_seconds: Annotated[float, Field(gt=0)] = 120.0
-    k: Annotated[int, Field(ge=1, le=100)] = 6
+    k: Annotated[int, Field(ge=1, le=100)] = 8
 
 
 def fingerprint(policy: Policy, *parts: str) -> str:

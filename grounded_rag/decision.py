@@ -47,12 +47,14 @@ class Progress(Frozen):
         gap: Index in `held` at which claims of a re-ask belong.
         failed: Claims of the latest attempt that did not pass.
         unanswered: Parts of the question that the drafts leave open.
+        reasons: Why claims failed so far, over all attempts, each reason once.
     """
 
     held: tuple[Held, ...] = ()
     gap: int = 0
     failed: tuple[ClaimVerdict, ...] = ()
     unanswered: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 class Accept(Frozen):
@@ -127,6 +129,9 @@ def advance(progress: Progress, verification: Verification, policy: Policy) -> P
         gap=gap + (len(fresh) if first_gap is None else first_gap),
         failed=tuple(failed),
         unanswered=tuple(dict.fromkeys((*progress.unanswered, *verification.unanswered))),
+        reasons=tuple(
+            dict.fromkeys((*progress.reasons, *(v.reason for v in failed if v.reason is not None)))
+        ),
     )
 
 
@@ -201,7 +206,7 @@ def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Decision:
 def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Decision:
     if policy.on_failed_claim == "drop" and progress.held:
         return _accept(progress, policy, dropped=True)
-    return Decline(refusal=refuse(reason, failed=progress.failed))
+    return Decline(refusal=refuse(reason, failures=progress.reasons))
 
 
 def _outdated(flags: Sequence[Flag]) -> bool:
@@ -271,10 +276,9 @@ _DETAILS = {
 }
 
 
-def refuse(reason: RefusalReason, *, failed: Sequence[ClaimVerdict] = ()) -> Refusal:
-    """Return the refusal for a reason; `failed` claims are counted by reason, never quoted."""
+def refuse(reason: RefusalReason, *, failures: Sequence[Reason] = ()) -> Refusal:
+    """Return the refusal for a reason; failed claims are told by their reasons, never quoted."""
     detail, next_step = _DETAILS[reason]
-    reasons = dict.fromkeys(v.reason.value for v in failed if v.reason is not None)
-    if reasons:
-        detail = f"{detail} ({', '.join(reasons)})"
+    if failures:
+        detail = f"{detail} ({', '.join(failures)})"
     return Refusal(reason=reason, detail=detail, next_step=next_step)

@@ -79,7 +79,7 @@ class Query(Frozen):
     """
 
     text: str
-    k: Annotated[int, Field(ge=1)] = 6
+    k: Annotated[int, Field(ge=1)] = 8
     as_of: Instant | None = None
     filters: dict[str, JsonValue] = Field(default_factory=dict)
 

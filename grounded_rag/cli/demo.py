@@ -32,7 +32,7 @@ class Scene(NamedTuple):
 SCENES = (
     Scene(
         "A fact, with its quote highlighted in the source sentence",
-        "How long do I have to dispute a card payment?",
+        "Until when must I dispute a card payment?",
     ),
     Scene(
         "The current rate, although the superseded sheet matches the words better",
@@ -45,16 +45,16 @@ SCENES = (
     ),
     Scene(
         "Something that only an expired document says: answered, and flagged",
-        "What promotion code do I enter for the Spring Boost bonus?",
+        "What is the promotion code for Spring Boost?",
     ),
-    Scene("From a PDF, with its page", "How much deposit does a first-time buyer need?"),
+    Scene("From a PDF, with its page", "How much deposit do I need to buy my first home?"),
     Scene(
         "Not in the documents: one fixed sentence, and the reason",
         "Does the bank offer pet insurance?",
     ),
     Scene(
         "A hostile e-mail in the corpus claims 9.99%; it changes nothing",
-        "Does the Everyday Saver pay 9.99% and are all fees refunded on request?",
+        "Does the Everyday Saver pay 9.99% gross a year on all balances?",
     ),
 )
 

@@ -9,17 +9,17 @@ from functools import partial
 import anyio.to_thread
 
 from grounded_rag.generate.candidates import Candidate, CandidateKind, find_candidates
-from grounded_rag.text.questions import question_parts
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.scoring import WITH_EMBEDDING, WITHOUT_EMBEDDING
 from grounded_rag.generate.selection import select
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
 from grounded_rag.generate.wording import claim_of, compared, row_text
 from grounded_rag.protocols import Generation, GenerationRequest
+from grounded_rag.text.questions import question_parts
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
 
-DEFAULT_THRESHOLD = -0.2
+DEFAULT_THRESHOLD = -0.5
 """Log-odds from which a sentence counts as an answer; the benchmark shows what it costs."""
 
 _BORROWED = 0.6

@@ -149,9 +149,7 @@ def _successor(
     elders = [
         candidates[one.index].text
         for one in scored
-        if candidates[one.index].chunk in successors
-        and candidates[one.index].kind is candidates[best.index].kind
-        and one.choice >= best.choice - _AS_GOOD
+        if candidates[one.index].chunk in successors and one.choice >= best.choice - _AS_GOOD
     ]
     parallels = [
         (_likeness(candidates[one.index].text, elders), one)

@@ -6,6 +6,7 @@ line that leads into the list ("The following are not covered:"). Headings stand
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from grounded_rag.protocols import EvidencePiece
@@ -16,6 +17,7 @@ from grounded_rag.verification.passages import Passage
 
 _LEAD_IN = (":", "：", "-", "–", "—")
 _LINES_BACK = 200
+_MARKER = re.compile(r"(?:\d{1,3}[.)]|[a-zA-Z][.)]|[-*+•‣–])[ \t]+")
 
 
 def evidence_piece(citation: Citation, located: Located, passage: Passage) -> EvidencePiece:
@@ -23,6 +25,10 @@ def evidence_piece(citation: Citation, located: Located, passage: Passage) -> Ev
     span = located.chunk_span
     start, end = enclosing_bounds(passage.sentences, span.start, span.end)
     start, end = _without_headings(passage, span, start, end)
+    marker = _MARKER.match(passage.text, start)
+    if marker is not None and marker.end() <= span.start:
+        # The number of a list item says nothing of what the item says.
+        start = marker.end()
     sentence = passage.text[start:end]
     lead = _lead(passage, start)
     if lead:

@@ -42,9 +42,8 @@ def test_ask_shows_the_quote_and_exits_zero(index):
 def test_ask_json_is_the_answer_without_its_trace(index):
     result = run("ask", "How long is the notice period?", "--index", str(index), "--json")
     answer = json.loads(result.stdout)
-    assert answer["claims"][0]["citations"][0]["located"]["quote"] in (
-        "The notice period is six weeks.",
-    )
+    located = answer["claims"][0]["citations"][0]["located"]
+    assert located["quote"] == "The notice period is six weeks."
     assert "trace" not in answer
     traced = run(
         "ask", "How long is the notice period?", "--index", str(index), "--json", "--trace"

@@ -151,7 +151,7 @@ def test_a_list_item_stands_with_the_line_that_leads_in():
         "- theft of cash\n- water damage from\n  below\n- war\n"
     )
     lead = "The following are not\ncovered:"
-    assert sentence_of(text, "theft of cash") == f"{lead}\n- theft of cash"
+    assert sentence_of(text, "theft of cash") == f"{lead}\ntheft of cash"
     assert sentence_of(text, "water damage from below").startswith(lead)
     assert sentence_of(text, "- war").startswith(lead)
 
