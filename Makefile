@@ -43,7 +43,8 @@ lint: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.dev
-	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for name in cases golden retrieval locate_speed locate_scaling chunking index_overhead; do \
+	  echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage
