@@ -49,6 +49,18 @@ SCENES = (
     ),
     Scene("From a PDF, with its page", "How much deposit do I need to buy my first home?"),
     Scene(
+        "A cell of a table, read under its own column",
+        "How much cash can I withdraw each day with the Quill Plus Account?",
+    ),
+    Scene(
+        "Two current documents that disagree: both sides are told",
+        "Is the Tarnwick branch open on Saturdays?",
+    ),
+    Scene(
+        "Two questions in one, and only one of them is answered by the documents",
+        "How much does an unarranged overdraft cost and who is the chief executive?",
+    ),
+    Scene(
         "Not in the documents: one fixed sentence, and the reason",
         "Does the bank offer pet insurance?",
     ),

@@ -82,12 +82,16 @@ def conflict_flags(
         return
     if conflicts:
         cited = case.evidence[0].located
+        titles = {c.chunk.id: c.title or c.chunk.doc_id for c in chunks}
         yield Flag(
             kind=FlagKind.CONFLICT,
             claim=index,
             chunk_id=cited.chunk_id,
             doc_id=cited.doc_id,
-            detail=" ".join(conflict.detail for conflict in conflicts),
+            detail=" ".join(
+                f"{titles.get(conflict.chunk_id, conflict.chunk_id)} {conflict.detail}"
+                for conflict in conflicts
+            ),
             related=tuple(conflict.chunk_id for conflict in conflicts),
         )
 

@@ -15,6 +15,7 @@ from grounded_rag.verification.support.rule import support_score
 from grounded_rag.verification.support.strength import strength
 from grounded_rag.verification.support.substitution import substitution
 from grounded_rag.verification.support.sufficiency import sufficiency
+from grounded_rag.verification.support.table_cells import table_cells, without_row_readings
 from grounded_rag.verification.support.units import units
 
 __all__ = [
@@ -33,14 +34,14 @@ __all__ = [
     "substitution",
     "sufficiency",
     "support_score",
+    "table_cells",
     "units",
 ]
 
 
 def default_checks() -> tuple[SupportCheck, ...]:
     """Return the built-in checks, most telling first: the first veto names the reason."""
-    return (
-        injected,
+    prose = (
         units,
         numbers,
         names,
@@ -52,3 +53,4 @@ def default_checks() -> tuple[SupportCheck, ...]:
         overlap,
         nearness,
     )
+    return (injected, table_cells, *map(without_row_readings, prose))

@@ -101,10 +101,10 @@ def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
         if len(ours) == len(theirs) == 1 and not matches(ours[0], theirs[0]):
             first, second = ours[0].quantity, theirs[0].quantity
             if first and second and first.unit == second.unit and covered(ours[0], claim):
-                return f"This source says “{theirs[0].text}”, not “{ours[0].text}”."
+                return f"says “{theirs[0].text}”, not “{ours[0].text}”."
         pair = _opposites(slot)
         if pair:
-            return f"This source says “{pair[1].text}”, not “{pair[0].text}”."
+            return f"says “{pair[1].text}”, not “{pair[0].text}”."
     if laid.near >= 0.8 and bool(negations(mine)) != bool(negations(other)):
         return "This source denies what the cited one affirms, or the other way round."
     return None
