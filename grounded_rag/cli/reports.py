@@ -43,13 +43,10 @@ def ingest_view(report: IngestReport, *, index: Path) -> RenderableType:
             Text(f"skipped: {len(report.skipped) - _SHOWN} more (see --json)", style="dim")
         )
     lines.extend(
-        Text(f"warning: {one_line(item.path)}: {one_line(item.message)}", style="yellow")
-        for item in report.warnings
+        Text(f"warning: {one_line(item.message)}", style="yellow") for item in report.warnings
     )
     for failure in report.failed:
-        lines.append(
-            Text(f"failed: {one_line(failure.path)}: {one_line(failure.message)}", style="red")
-        )
+        lines.append(Text(f"failed: {one_line(failure.message)}", style="red"))
         if failure.hint:
             lines.append(Text(f"  next: {one_line(failure.hint)}", style="dim"))
     lines.append(Text(f'next: grounded-rag ask --index {index} "your question"', style="dim"))

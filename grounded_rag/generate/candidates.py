@@ -12,6 +12,7 @@ from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import RetrievedChunk, Span
 
+_TITLE_WORD = 4
 _FEW_WORDS = 6
 _ENDS = tuple(".!:。！：…)”\"'’»")
 _INSIDE = ".,;:!-–—"
@@ -126,6 +127,8 @@ class _Walk:
         words = content_words(text)
         if not words or (kind is CandidateKind.SENTENCE and _is_furniture(text, len(words))):
             return
+        if kind is CandidateKind.ITEM and context_span is None and _is_title(text):
+            return
         context = context_span.of(self._text) if context_span is not None else ""
         heading = self._heading or (self._above[-1] if self._above else "")
         above = [*self._above, self._heading]
@@ -150,6 +153,14 @@ def _is_furniture(text: str, words: int) -> bool:
     if text.endswith(_ENDS) or _FIGURE.search(text):
         return False
     return words < _FEW_WORDS or text.isupper() or "\n" in text
+
+
+def _is_title(text: str) -> bool:
+    """Whether a list item is a line of a table of contents: a title in capitals, no statement."""
+    if text.endswith(_ENDS) or _FIGURE.search(text):
+        return False
+    words = [word for word in text.split() if len(word) >= _TITLE_WORD and word.isalpha()]
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _sentences(text: str, span: Span) -> tuple[Span, ...]:

@@ -96,7 +96,7 @@ def test_another_document_is_searched_by_the_words_of_the_claim():
     assert passages(TEXT).find_by_words("Parking in the yard costs nothing", row) is None
 
 
-@given(st.lists(st.sampled_from(["[a](x)", "[b](y(z))", "word ", "](", "(", ")", "\n"])))
+@given(st.lists(st.sampled_from(["[a](x)", "[b](y(z))", "word ", "(", ")", "\n"])))
 def test_texts_without_link_targets_lead_back(pieces):
     text = "".join(pieces)
     bare = without_targets(text)
