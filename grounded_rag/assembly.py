@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import ConfigError
+from grounded_rag.options import Options
+from grounded_rag.pipeline import Parts
 from grounded_rag.protocols import Generator, Retriever
 
 if TYPE_CHECKING:
@@ -76,6 +78,37 @@ def prompt_set(folder: Path | str | None) -> PromptSet:
     return PromptSet.load(None if folder is None else Path(folder))
 
 
+def make_parts(retriever: Retriever, options: Options) -> Parts:
+    """Return the parts of a pipeline.
+
+    Raises:
+        ConfigError: An option is unknown, or options do not fit together.
+        PromptError: The prompts folder lacks what makes answers checkable.
+    """
+    known = Options.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"Unknown option: {', '.join(unknown)}.",
+            hint=f"Known options: {', '.join(sorted(known))}.",
+        )
+    policy = options.get("policy", Policy())
+    prompts = prompt_set(options.get("prompts"))
+    refusal = options.get("refusal", prompts.refusal)
+    if not refusal.strip():
+        raise ConfigError("The refusal string is empty.", hint="Give a sentence, or leave it out.")
+    choice = options.get("generator", "extractive")
+    return Parts(
+        retriever=retriever,
+        generator=make_generator(choice, prompts=prompts),
+        policy=policy,
+        refusal=refusal,
+        checks=options.get("checks"),
+        generator_name=choice if isinstance(choice, str) else type(choice).__name__,
+        fingerprint=fingerprint(policy, refusal, *prompts.fingerprint_parts),
+    )
+
+
 class OpenIndex:
     """An index folder open for reading, with the embedding it is searched with."""
 
@@ -116,8 +149,3 @@ class OpenIndex:
     def close(self) -> None:
         """Close the files."""
         self.index.close()
-
-
-def policy_fingerprint(policy: Policy, prompts: PromptSet, refusal: str) -> str:
-    """Return the SHA-256 over policy, prompts and refusal string."""
-    return fingerprint(policy, refusal, *prompts.fingerprint_parts)

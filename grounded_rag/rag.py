@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from anyio import to_thread
 from pydantic import JsonValue
@@ -16,21 +16,16 @@ from grounded_rag._sync import BackgroundLoop
 from grounded_rag.assembly import (
     OpenIndex,
     make_generator,
-    policy_fingerprint,
+    make_parts,
     prompt_set,
     resolve_embedding,
 )
 from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError
-from grounded_rag.pipeline import Parts, answer_question
-from grounded_rag.protocols import Generator, Retriever, SupportCheck
-from grounded_rag.types import (
-    Answer,
-    AnswerStatus,
-    Instant,
-    Tier,
-    Verification,
-)
+from grounded_rag.options import Options, needs_review
+from grounded_rag.pipeline import answer_question
+from grounded_rag.protocols import Retriever
+from grounded_rag.types import Answer, Instant, Verification
 from grounded_rag.validity import parse_instant, today_utc
 from grounded_rag.verification import verify
 
@@ -41,37 +36,6 @@ if TYPE_CHECKING:
 
     from grounded_rag.index.records import IndexStatus
     from grounded_rag.ingestion import IngestProgress, IngestReport
-
-Hook = Callable[[Answer], object]
-"""Called with an answer; what it returns is ignored, and an error in it reaches the caller."""
-
-
-class Options(TypedDict, total=False):
-    """Keyword options common to all ways of making a `GroundedRAG`.
-
-    Attributes:
-        generator: A name ("extractive", "anthropic", "anthropic/MODEL", "openai/MODEL", or any
-            provider string that instructor knows), or a `Generator` of one's own. The default
-            is the built-in extractive generator; a key in the environment switches nothing.
-        policy: Rules: what ships, what is retried, when to refuse.
-        refusal: Refusal string in place of the default one.
-        prompts: Folder with prompts of one's own, for generators that use prompts.
-        checks: Support checks in place of the built-in ones.
-        on_refusal: Called with each refused answer, to hand the question to a person.
-        on_review: Called with each answer that a person should look at: flagged, partial, or
-            supported only by its words.
-        receipts: Folder that the receipt of each answer is saved to, refusals included; see
-            `Answer.receipt`. An answer whose receipt cannot be saved is not returned.
-    """
-
-    generator: str | Generator
-    policy: Policy
-    refusal: str
-    prompts: Path | str
-    checks: Sequence[SupportCheck]
-    on_refusal: Hook
-    on_review: Hook
-    receipts: Path | str
 
 
 class GroundedRAG:
@@ -96,36 +60,13 @@ class GroundedRAG:
             ConfigError: Options do not fit together.
             PromptError: The prompts folder lacks what makes answers checkable.
         """
-        known = Options.__annotations__
-        unknown = sorted(set(options) - set(known))
-        if unknown:
-            raise ConfigError(
-                f"Unknown option: {', '.join(unknown)}.",
-                hint=f"Known options: {', '.join(sorted(known))}.",
-            )
+        self._parts = make_parts(retriever, options)
         self._loop = BackgroundLoop()
         self._on_refusal = options.get("on_refusal")
         self._on_review = options.get("on_review")
         self._receipts = Path(options["receipts"]) if "receipts" in options else None
         self._index: OpenIndex | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        policy = options.get("policy", Policy())
-        prompts = prompt_set(options.get("prompts"))
-        refusal = options.get("refusal", prompts.refusal)
-        if not refusal.strip():
-            raise ConfigError(
-                "The refusal string is empty.", hint="Give a sentence, or leave it out."
-            )
-        choice = options.get("generator", "extractive")
-        self._parts = Parts(
-            retriever=retriever,
-            generator=make_generator(choice, prompts=prompts),
-            policy=policy,
-            refusal=refusal,
-            checks=options.get("checks"),
-            generator_name=choice if isinstance(choice, str) else type(choice).__name__,
-            fingerprint=policy_fingerprint(policy, prompts, refusal),
-        )
 
     @classmethod
     def open(
@@ -357,12 +298,3 @@ class GroundedRAG:
                 hint="Make it with GroundedRAG.open(...) or GroundedRAG.from_corpus(...).",
             )
         return self._index
-
-
-def needs_review(answer: Answer) -> bool:
-    """Whether a person should look at an answer: flagged, partial, or supported by words only."""
-    return answer.answered and (
-        answer.status is AnswerStatus.PARTIAL
-        or bool(answer.flags)
-        or any(verdict.tier is Tier.LEXICAL for verdict in answer.claims)
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +20,7 @@ from grounded_rag.ingest import (
     read_document,
     scan,
 )
+from grounded_rag.ingestion.embedding import EmbeddingChoice, choose
 from grounded_rag.ingestion.report import (
     FailedFile,
     FileWarning,
@@ -100,7 +101,7 @@ def update_index(
     started = time.perf_counter()
     tell = progress or (lambda _step: None)
     sources = [_source(Path(path), strict=strict) for path in paths]
-    model = _choose(embedding)
+    model = choose(embedding)
     changes = _Changes()
     documents = _read_all(sources, changes, strict=strict, tell=tell)
     with Index.open(index, embedding=model.embedding, write=True, create=True) as store:
@@ -124,34 +125,7 @@ def update_index(
     )
 
 
-@dataclass(frozen=True)
-class _Model:
-    """The embedding, its token counter, and why there is none."""
-
-    embedding: BaseEmbedding | None
-    count: Callable[[str], int]
-    reason: str = ""
-
-
-def _choose(embedding: BaseEmbedding | Literal["default"] | None) -> _Model:
-    reason = ""
-    if embedding == "default":
-        from grounded_rag.index.embedding import default_embedding
-
-        found = default_embedding()
-        embedding, reason = found.embedding, found.reason
-    elif embedding is None:
-        reason = "no embedding was asked for"
-    counter = getattr(embedding, "count_tokens", None)
-    return _Model(embedding=embedding, count=counter or _approximate_tokens, reason=reason)
-
-
-def _approximate_tokens(text: str) -> int:
-    """Return about as many tokens as a subword tokenizer makes, rather more than fewer."""
-    return len(text.encode("utf-8", "surrogatepass")) // 3 + 1
-
-
-def _check_words(store: Index, model: _Model) -> None:
+def _check_words(store: Index, model: EmbeddingChoice) -> None:
     """Refuse to add documents without vectors to an index that has them."""
     if model.embedding is None and store.identity is not None:
         raise IndexMismatchError(
@@ -193,7 +167,7 @@ def _read_all(
 
 
 def _compare(
-    store: Index, documents: Sequence[ReadDocument], model: _Model, changes: _Changes
+    store: Index, documents: Sequence[ReadDocument], model: EmbeddingChoice, changes: _Changes
 ) -> list[_Prepared]:
     """Return the documents that differ from the index, cut into chunks."""
     states = store.states()
@@ -241,7 +215,9 @@ def _check_owner(store: Index, document: Document) -> None:
     )
 
 
-def _write(store: Index, prepared: Sequence[_Prepared], model: _Model, tell: ProgressHook) -> int:
+def _write(
+    store: Index, prepared: Sequence[_Prepared], model: EmbeddingChoice, tell: ProgressHook
+) -> int:
     """Embed what is missing and write batch by batch; return the number of embedded chunks."""
     missing = store.missing_vectors([c.id for item in prepared for c in item.chunks])
     done = 0
@@ -270,7 +246,7 @@ def _write(store: Index, prepared: Sequence[_Prepared], model: _Model, tell: Pro
 
 
 def _embed(
-    texts: dict[str, str], model: _Model, tell: ProgressHook, *, done: int, total: int
+    texts: dict[str, str], model: EmbeddingChoice, tell: ProgressHook, *, done: int, total: int
 ) -> dict[str, Vector]:
     if not texts or model.embedding is None:
         return {}

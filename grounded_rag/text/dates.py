@@ -295,7 +295,6 @@ def _suffixed(
         position += 1
     else:
         offset = None
-    times = [TimeValue(minutes, offset)]
-    if both:
-        times.append(TimeValue(minutes + 720, offset))
+    hours = (minutes, minutes + 720) if both else (minutes,)
+    times = [TimeValue(at, offset) for at in hours]
     return Moment(position - index, times=tuple(times))

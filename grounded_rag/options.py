@@ -1,0 +1,51 @@
+"""The keyword options of `GroundedRAG`, common to all ways of making one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypedDict
+
+from grounded_rag.config import Policy
+from grounded_rag.protocols import Generator, SupportCheck
+from grounded_rag.types import Answer, AnswerStatus, Tier
+
+Hook = Callable[[Answer], object]
+"""Called with an answer; what it returns is ignored, and an error in it reaches the caller."""
+
+
+class Options(TypedDict, total=False):
+    """Keyword options common to all ways of making a `GroundedRAG`.
+
+    Attributes:
+        generator: A name ("extractive", "anthropic", "anthropic/MODEL", "openai/MODEL", or any
+            provider string that instructor knows), or a `Generator` of one's own. The default
+            is the built-in extractive generator; a key in the environment switches nothing.
+        policy: Rules: what ships, what is retried, when to refuse.
+        refusal: Refusal string in place of the default one.
+        prompts: Folder with prompts of one's own, for generators that use prompts.
+        checks: Support checks in place of the built-in ones.
+        on_refusal: Called with each refused answer, to hand the question to a person.
+        on_review: Called with each answer that a person should look at: flagged, partial, or
+            supported only by its words.
+        receipts: Folder that the receipt of each answer is saved to, refusals included; see
+            `Answer.receipt`. An answer whose receipt cannot be saved is not returned.
+    """
+
+    generator: str | Generator
+    policy: Policy
+    refusal: str
+    prompts: Path | str
+    checks: Sequence[SupportCheck]
+    on_refusal: Hook
+    on_review: Hook
+    receipts: Path | str
+
+
+def needs_review(answer: Answer) -> bool:
+    """Whether a person should look at an answer: flagged, partial, or supported by words only."""
+    return answer.answered and (
+        answer.status is AnswerStatus.PARTIAL
+        or bool(answer.flags)
+        or any(verdict.tier is Tier.LEXICAL for verdict in answer.claims)
+    )
