@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from grounded_rag import ClaimVerdict, FlagKind, Outcome, Reason, Verification, verify
-from grounded_rag.text.offsets import utf16_span
 
 Case = Mapping[str, Any]
 
@@ -185,7 +184,7 @@ def _place_misses(case: Case, want: Mapping[str, Any], verdict: ClaimVerdict) ->
     if located.quote != want.get("exact_quote", text[want["start"] : want["end"]]):
         misses.append(f"quote {located.quote!r}")
     if "start_utf16" in want:
-        units = utf16_span(text, located.chunk_span)
+        units = located.utf16_span
         if (units.start, units.end) != (want["start_utf16"], want["end_utf16"]):
             misses.append("UTF-16 units")
     if "doc_start" in want:

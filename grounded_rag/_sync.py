@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from grounded_rag.errors import ConfigError
+
 T = TypeVar("T")
 
 
@@ -25,6 +27,11 @@ class BackgroundLoop:
 
     def run(self, function: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run `function` on the loop and wait for its result; callable from any thread."""
+        if threading.current_thread() is self._thread:
+            raise ConfigError(
+                "A blocking call was made from inside the loop that has to serve it.",
+                hint="In a hook, use the asynchronous twin, or another thread.",
+            )
         future = asyncio.run_coroutine_threadsafe(function(), self._started())
         try:
             return future.result()
@@ -48,7 +55,7 @@ class BackgroundLoop:
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
-        if loop is not None and thread is not None:
+        if loop is not None and thread is not None and thread is not threading.current_thread():
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
 

@@ -128,7 +128,8 @@ def advance(progress: Progress, verification: Verification, policy: Policy) -> P
         held=(*progress.held[:gap], *fresh, *progress.held[gap:]),
         gap=gap + (len(fresh) if first_gap is None else first_gap),
         failed=tuple(failed),
-        unanswered=tuple(dict.fromkeys((*progress.unanswered, *verification.unanswered))),
+        # What an earlier attempt left open, a later one may have answered.
+        unanswered=verification.unanswered if verification.claims else progress.unanswered,
         reasons=tuple(
             dict.fromkeys((*progress.reasons, *(v.reason for v in failed if v.reason is not None)))
         ),
@@ -168,9 +169,9 @@ def decide(
     if not verification.claims:
         if verification.outcome is Outcome.REJECTED and may_ask_again and not asked_for_claims:
             return AskAgain(reask=_reask(progress, note="The last output had text but no claims."))
-        if progress.held:
+        if progress.held and verification.outcome is not Outcome.REJECTED:
             # A re-ask may withdraw the claims that failed; all that is left has passed.
-            return _accept(progress, policy, dropped=False)
+            return _accept(progress, policy, dropped=bool(progress.reasons))
         return _settle(
             progress,
             policy,
@@ -182,7 +183,8 @@ def decide(
             return AskAgain(reask=_reask(progress.model_copy(update={"failed": ()}), note=note))
         return _settle(progress, policy, RefusalReason.GENERATOR_DECLINED)
     if not progress.failed:
-        return _accept(progress, policy, dropped=False)
+        # An open part that is no span of the question cannot be shown, and is still open.
+        return _accept(progress, policy, dropped=bool(verification.problems))
     if may_ask_again:
         return AskAgain(reask=_reask(progress, note=""))
     unchecked = any(v.status is ClaimStatus.UNCHECKED for v in progress.failed)

@@ -15,6 +15,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from grounded_rag._sync import BackgroundLoop
 from grounded_rag.protocols import Query, Retriever
 from grounded_rag.types import Answer, Instant, RetrievedChunk
+from grounded_rag.validity import today_utc
 
 
 def to_node(chunk: RetrievedChunk) -> NodeWithScore:
@@ -62,7 +63,8 @@ class GroundedRetriever(BaseRetriever):
         return self._loop.run(partial(self._aretrieve, query_bundle))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = Query(text=query_bundle.query_str, k=self._k, as_of=self._as_of)
+        as_of = self._as_of or today_utc()
+        query = Query(text=query_bundle.query_str, k=self._k, as_of=as_of)
         return [to_node(chunk) for chunk in await self._retriever.retrieve(query)]
 
 

@@ -37,7 +37,8 @@ from grounded_rag.types import (
     Usage,
     Verification,
 )
-from grounded_rag.verification import verify
+from grounded_rag.validity import current
+from grounded_rag.verification import addresses_assistant, verify
 
 Clock = Callable[[], float]
 
@@ -107,11 +108,20 @@ async def answer_question(
     retrieved = await parts.retriever.retrieve(
         Query(text=question, k=parts.policy.k, as_of=as_of, filters=dict(filters or {}))
     )
-    run.chunks = tuple(chunk for chunk in retrieved if chunk.chunk.text.strip())
+    run.chunks = tuple(chunk for chunk in retrieved if _admitted(chunk, parts.policy, as_of))
     run.retrieve_seconds = parts.clock() - run.started
     if not run.chunks:
         return _refused(run, parts, refuse(RefusalReason.NOTHING_RETRIEVED))
     return await _attempts(run, parts)
+
+
+def _admitted(chunk: RetrievedChunk, policy: Policy, as_of: Instant) -> bool:
+    """Whether the policy lets a chunk reach the generator, whichever retriever found it."""
+    if not chunk.chunk.text.strip():
+        return False
+    if policy.stale == "exclude" and not current(chunk.validity, as_of=as_of):
+        return False
+    return policy.injected != "quarantine" or not addresses_assistant(chunk.chunk.text)
 
 
 def _check_question(question: str) -> None:

@@ -6,7 +6,7 @@ Fakes for tests of one's own are in `grounded_rag.testing`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import Field, JsonValue
 
@@ -210,43 +210,3 @@ class ClaimCase(Frozen):
 
 SupportCheck = Callable[[ClaimCase], Signal | None]
 """A support check is one function; None means it has nothing to say about this claim."""
-
-
-class EntailmentScores(Frozen):
-    """Probabilities of one pair; they sum to 1. Two-way models leave `contradiction` None."""
-
-    entailment: Annotated[float, Field(ge=0, le=1)]
-    neutral: Annotated[float, Field(ge=0, le=1)] | None = None
-    contradiction: Annotated[float, Field(ge=0, le=1)] | None = None
-
-
-class EntailmentPair(Frozen):
-    """Evidence and the claim that it may or may not entail."""
-
-    premise: str
-    hypothesis: str
-
-
-@runtime_checkable
-class EntailmentModel(Protocol):
-    """Scores whether a premise entails a hypothesis."""
-
-    def predict(self, pairs: Sequence[EntailmentPair]) -> Sequence[EntailmentScores]:
-        """Return one score a pair, in order."""
-        ...
-
-
-class JudgeVerdict(Frozen):
-    """A judge's word on one claim, with the words of the evidence that it rests on."""
-
-    verdict: Literal["SUPPORTED", "CONTRADICTED", "NOT_MENTIONED"]
-    rests_on: str = ""
-
-
-@runtime_checkable
-class Judge(Protocol):
-    """Grades support only: whether the cited sentences carry each claim."""
-
-    async def judge(self, cases: Sequence[ClaimCase]) -> Sequence[JudgeVerdict | None]:
-        """Return one verdict a case, in order; None means it could not be judged."""
-        ...

@@ -14,6 +14,8 @@ from grounded_rag.errors import ManifestError
 from grounded_rag.types import FlagKind, Frozen, Instant, Validity
 
 _DAY = dt.timedelta(days=1)
+_FIRST = dt.datetime.min.replace(tzinfo=dt.UTC)
+_LAST = dt.datetime.max.replace(tzinfo=dt.UTC)
 _MONTHS = {
     name: number
     for number, names in enumerate(
@@ -127,8 +129,13 @@ def _month(name: str) -> int:
 
 def _window(instant: Instant) -> _Window:
     if isinstance(instant, dt.datetime):
-        moment = instant.astimezone(dt.UTC)
-        return _Window(moment, moment + dt.timedelta(microseconds=1))
+        try:
+            moment = instant.astimezone(dt.UTC)
+            return _Window(moment, moment + dt.timedelta(microseconds=1))
+        except OverflowError:
+            # "Never" is often written as the last moment that a calendar holds.
+            edge = _LAST if instant.year > 1 else _FIRST
+            return _Window(edge, edge)
     start = dt.datetime(instant.year, instant.month, instant.day, tzinfo=dt.UTC)
     return _Window(start, start + _DAY if instant < dt.date.max else start)
 

@@ -98,3 +98,13 @@ def test_undated_counts_as_current_and_expired_does_not():
 def test_extreme_dates_do_not_overflow():
     extreme = Validity(effective_from=dt.date.min, valid_until=dt.date.max)
     assert kinds(extreme, D(2026, 1, 1)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00"],
+)
+def test_never_as_a_moment_does_not_overflow(text):
+    moment = parse_instant(text)
+    assert kinds(Validity(valid_until=moment), D(9999, 12, 30)) in ([], [FlagKind.EXPIRED])
+    assert current(Validity(effective_from=D(2000, 1, 1)), as_of=moment) == (moment.year > 2000)

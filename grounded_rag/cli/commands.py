@@ -89,7 +89,7 @@ def ask(
         int, typer.Option(min=1, max=10, help="Calls of the generator, the first included.")
     ] = _POLICY.max_attempts,
     max_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for one question.")
+        float, typer.Option(min=0.1, max=86_400, help="Seconds for one question.")
     ] = _POLICY.max_seconds,
     prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.")] = None,
     refusal: Annotated[str | None, typer.Option(help="Refusal string of your own.")] = None,
@@ -160,7 +160,8 @@ def verify(
                 hint="Put both into the file, or give the chunks by --chunks FILE.",
             )
         body, passages = whole["draft"], whole["chunks"]
-        question = question if question is not None else whole.get("question")
+        if question is None and isinstance(whole.get("question"), str):
+            question = whole["question"]
     else:
         passages = _json(_read(chunks), chunks)
     result = grounded_rag.verify(
@@ -199,9 +200,9 @@ def _filters(where: list[str]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> str:
-    if str(path) == "-":
-        return sys.stdin.read()
     try:
+        if str(path) == "-":
+            return sys.stdin.buffer.read().decode("utf-8")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}.", hint="Give a UTF-8 file.") from error
@@ -210,5 +211,5 @@ def _read(path: Path) -> str:
 def _json(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON: {error}.", hint="See `verify --help`.") from error

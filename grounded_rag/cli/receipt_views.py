@@ -35,7 +35,7 @@ def check_view(check: ReceiptCheck) -> RenderableType:
         Text(f"{verdict}: {one_line(check.question)}", style=style),
         Text(
             f"  answered {check.created_at:%Y-%m-%d %H:%M} UTC, checked as of {check.as_of} "
-            f"against {_against(check.against)}; receipt {check.receipt_id[:12]}",
+            f"against {_against(check.against)}; receipt {one_line(check.receipt_id[:12])}",
             style="dim",
         ),
     ]

@@ -13,7 +13,7 @@ from rich.text import Text
 from grounded_rag import Answer, AnswerStatus, Flag, Verification
 from grounded_rag.highlight import Highlight, highlight
 
-_OVERRIDES = "\u202a\u202b\u202d\u202e"
+_OVERRIDES = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069"
 _STYLES = {True: "black on bright_yellow", False: ""}
 _MARKS = {"supported": ("✓", "green"), "contradicted": ("✗", "red")}
 
@@ -80,7 +80,7 @@ def _reference(item: Highlight) -> RenderableType:
 
 def _once(flags: Sequence[Flag]) -> list[Flag]:
     """Return one flag a kind and document: a person need not read it once a claim."""
-    return list({(flag.kind, flag.doc_id): flag for flag in flags}.values())
+    return list({(flag.kind, flag.doc_id, flag.detail): flag for flag in flags}.values())
 
 
 def _flag(flag: Flag) -> Text:

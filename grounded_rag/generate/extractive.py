@@ -81,13 +81,22 @@ class ExtractiveGenerator:
 
     def draft(self, request: GenerationRequest) -> Draft:
         """Do what `generate` does, blocking."""
-        parts = self.assess(request)
+        done = self._done(request)
+        parts = [part for part in self.assess(request) if part.text not in done]
         claims: dict[str, Claim] = {}
         for part in parts:
             if part.confidence >= self._threshold:
                 claims.update((claim.text, claim) for claim in part.claims)
         unanswered = tuple(part.text for part in parts if part.confidence < self._threshold)
         return Draft(claims=tuple(claims.values()), unanswered=unanswered if claims else ())
+
+    def _done(self, request: GenerationRequest) -> frozenset[str]:
+        """Return the parts of the question that kept claims answer already."""
+        kept = request.reask.kept if request.reask is not None else ()
+        if not kept:
+            return frozenset()
+        first = self.assess(request.model_copy(update={"reask": None}))
+        return frozenset(part.text for part in first if any(c in kept for c in part.claims))
 
     def assess(self, request: GenerationRequest) -> tuple[Assessment, ...]:
         """Return the best that can be said to each part of the question, and how sure that is.

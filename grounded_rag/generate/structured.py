@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import anyio
 
@@ -84,7 +86,10 @@ class StructuredGenerator:
         self._max_input_tokens = max_input_tokens
         self._timeout = timeout
         self._max_schema_retries = max_schema_retries
-        self._connection: Connection | None = None
+        # A client keeps connections that belong to the loop they were first used in.
+        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = (
+            WeakKeyDictionary()
+        )
 
     @property
     def prompts(self) -> PromptSet:
@@ -135,9 +140,10 @@ class StructuredGenerator:
             return _generation(reading, usage, connection.name)
 
     def _connected(self) -> Connection:
-        if self._connection is None:
-            self._connection = connect(self._model, self._client)
-        return self._connection
+        loop = asyncio.get_running_loop()
+        if loop not in self._connections:
+            self._connections[loop] = connect(self._model, self._client)
+        return self._connections[loop]
 
     async def _call(self, connection: Connection, messages: BuiltMessages, limit: int) -> _Reading:
         responses: list[Any] = []

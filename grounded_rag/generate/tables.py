@@ -47,7 +47,9 @@ def _cells(row: str) -> list[str]:
     if not line:
         return []
     if "|" in line:
-        return [cell.strip() for cell in line.strip("|").split("|")]
+        # One pipe a side: an empty cell at the edge still is a cell.
+        inner = line.removeprefix("|").removesuffix("|")
+        return [cell.strip() for cell in inner.split("|")]
     return [cell.strip() for cell in line.split("\t")]
 
 

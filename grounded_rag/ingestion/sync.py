@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,10 +45,18 @@ small enough that an interrupted run keeps most of its work."""
 
 @dataclass(frozen=True)
 class _Source:
-    """What a path holds, and the name under which a folder's documents are kept together."""
+    """What a path holds; a folder's documents are kept together by where the folder is."""
 
     found: Scan
-    corpus: str | None
+    corpus: str | None = None
+    corpus_id: str | None = None
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Metadata that tells the documents of one folder from those of another."""
+        if self.corpus is None or self.corpus_id is None:
+            return {}
+        return {"corpus": self.corpus, "corpus_id": self.corpus_id}
 
 
 @dataclass(frozen=True)
@@ -136,20 +146,28 @@ def _check_words(store: Index, model: EmbeddingChoice) -> None:
 
 
 def _source(path: Path, *, strict: bool) -> _Source:
-    corpus = path.resolve().name if path.is_dir() else None
-    return _Source(found=scan(path, strict=strict), corpus=corpus)
+    found = scan(path, strict=strict)
+    if not path.is_dir():
+        return _Source(found=found)
+    place = str(path.resolve()).encode("utf-8", "surrogatepass")
+    return _Source(
+        found=found,
+        corpus=path.resolve().name,
+        corpus_id=hashlib.sha256(place).hexdigest()[:12],
+    )
 
 
 def _read_all(
     sources: Sequence[_Source], changes: _Changes, *, strict: bool, tell: ProgressHook
 ) -> list[ReadDocument]:
     """Read every file; those that cannot be read are noted, and all others returned."""
-    files = [(file, source.corpus) for source in sources for file in source.found.files]
+    files = [(file, source.origin) for source in sources for file in source.found.files]
+    _check_ids([file.doc_id for file, _ in files])
     documents: list[ReadDocument] = []
     first_error: ReadError | None = None
-    for done, (file, corpus) in enumerate(files, start=1):
+    for done, (file, origin) in enumerate(files, start=1):
         try:
-            read = read_document(file, overrides={} if corpus is None else {"corpus": corpus})
+            read = read_document(file, overrides=origin)
         except ReadError as error:
             if strict:
                 raise
@@ -203,10 +221,20 @@ def _failure(file: FileToRead, error: ReadError) -> FailedFile:
     )
 
 
+def _check_ids(doc_ids: Sequence[str]) -> None:
+    """Refuse two files of one name in one call, before anything is written."""
+    twice = [doc_id for doc_id, times in Counter(doc_ids).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"{twice[0]} is there twice, in two of the folders.",
+            hint="Ingest a folder that holds both, or use an index for each.",
+        )
+
+
 def _check_owner(store: Index, document: Document) -> None:
     """Refuse a document whose id came from another folder: one would replace the other."""
     entry = store.entry(document.id)
-    if entry is None or entry.metadata.get("corpus") == document.metadata.get("corpus"):
+    if entry is None or entry.metadata.get("corpus_id") == document.metadata.get("corpus_id"):
         return
     owner = entry.metadata.get("corpus") or "a single file"
     raise InputError(
@@ -276,13 +304,13 @@ def _prune(store: Index, sources: Sequence[_Source]) -> list[str]:
     """Take documents out whose files are gone from a folder that was scanned."""
     seen: dict[str, set[str]] = {}
     for source in sources:
-        if source.corpus is not None:
+        if source.corpus_id is not None:
             ids = {file.doc_id for file in source.found.files}
-            seen.setdefault(source.corpus, set()).update(ids)
+            seen.setdefault(source.corpus_id, set()).update(ids)
     gone = []
     for doc_id in store.states():
         entry = store.entry(doc_id)
-        corpus = entry.metadata.get("corpus") if entry is not None else None
+        corpus = entry.metadata.get("corpus_id") if entry is not None else None
         if isinstance(corpus, str) and corpus in seen and doc_id not in seen[corpus]:
             gone.append(doc_id)
     if gone:

@@ -47,7 +47,6 @@ class Reason(StrEnum):
     BEYOND_CHUNK = "beyond_chunk"
     CUT_WORD = "cut_word"
     QUOTE_TOO_SHORT = "quote_too_short"
-    WHOLE_CHUNK = "whole_chunk"
     HEADING_ONLY = "heading_only"
     FROM_METADATA = "from_metadata"
     FROM_QUESTION = "from_question"
@@ -77,6 +76,8 @@ class Located(Frozen):
         doc_id: Its document.
         chunk_span: Code points of the chunk's text.
         document_span: Code points of the document's canonical text.
+        utf16_span: `chunk_span` in UTF-16 code units, as browsers count.
+        utf8_span: `chunk_span` in bytes of UTF-8.
         quote: The source's own characters, `document.text[document_span]`.
         page: 1-based page on which the quote starts, where known.
         folds: Folds that bridged a difference inside the match; empty for a literal quote.
@@ -88,6 +89,8 @@ class Located(Frozen):
     doc_id: str
     chunk_span: Span
     document_span: Span
+    utf16_span: Span | None = None
+    utf8_span: Span | None = None
     quote: str
     page: int | None = None
     folds: tuple[Fold, ...] = ()

@@ -41,8 +41,6 @@ HYPHENS = frozenset("-‐‑")
 SCALES = frozenset("十百千万億兆亿萬")
 _CJK_NUMERALS = SCALES | frozenset("〇零一二三四五六七八九两")
 
-REPLACEMENT_CHARACTER = "\ufffd"
-
 
 def is_invisible(character: str) -> bool:
     """Whether a viewer shows nothing for `character`, in any script."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grounded_rag.text.offsets import utf8_span, utf16_span
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, CitationCheck, Located, Reason, Span
 from grounded_rag.verification.characters import is_invisible
@@ -90,6 +91,8 @@ def _located(
         doc_id=chunk.doc_id,
         chunk_span=Span(start=start, end=end),
         document_span=Span(start=begin, end=chunk.span.start + end),
+        utf16_span=utf16_span(passage.text, Span(start=start, end=end)),
+        utf8_span=utf8_span(passage.text, Span(start=start, end=end)),
         quote=passage.text[start:end],
         page=passage.retrieved.page_of(begin),
         folds=match.folds,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from grounded_rag.text.sentences import enclosing_bounds
 from grounded_rag.types import Reason
 from grounded_rag.verification.beyond import runs_beyond
-from grounded_rag.verification.folding import FoldedText, Place, fold
+from grounded_rag.verification.folding import FoldedText, Place
 from grounded_rag.verification.fragments import Fragment, Unit, difference, fragments, units
 from grounded_rag.verification.locate import Cut, Match, Quote, locate
 from grounded_rag.verification.passages import Passage, Passages
@@ -257,8 +257,3 @@ def _closest(quote: Quote, passage: Passage) -> str | None:
         if shared > best:
             best, found = shared, passage.text[start : min(end, start + _NEAREST_LENGTH)]
     return found
-
-
-def fold_question(question: str | None) -> FoldedText | None:
-    """Return the question folded, or None where there is none."""
-    return fold(question) if question else None

@@ -75,9 +75,8 @@ def conflict_flags(
     """Yield one flag where other current sources say something else than the evidence."""
     from grounded_rag.verification.support import find_conflicts
 
-    moment = as_of if isinstance(as_of, dt.datetime) or as_of is None else _noon(as_of)
     try:
-        conflicts = find_conflicts(case, chunks, as_of=moment)
+        conflicts = find_conflicts(case, chunks, as_of=as_of)
     except Exception:  # noqa: BLE001 - a remark that cannot be made must not cost the answer
         return
     if conflicts:
@@ -94,7 +93,3 @@ def conflict_flags(
             ),
             related=tuple(conflict.chunk_id for conflict in conflicts),
         )
-
-
-def _noon(day: dt.date) -> dt.datetime:
-    return dt.datetime.combine(day, dt.time(12), tzinfo=dt.UTC)

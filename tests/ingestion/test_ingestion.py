@@ -160,3 +160,24 @@ def test_words_only_is_announced(folder, tmp_path):
     report = update_index([folder], index=tmp_path / "index", embedding=None)
     assert report.words_only
     assert report.embedded == 0
+
+
+def test_a_second_folder_of_the_same_name_takes_nothing_away(folder, tmp_path):
+    run(folder, tmp_path)
+    twin = tmp_path / "elsewhere" / "handbook"
+    twin.mkdir(parents=True)
+    (twin / "lift.txt").write_text("The lift is out of order.\n", encoding="utf-8")
+    report = update_index([twin], index=tmp_path / "index", embedding=HashEmbedding())
+    assert report.removed == ()
+    assert live(tmp_path) == {"fees.txt", "hours.md", "lift.txt"}
+
+
+def test_one_name_in_two_folders_of_one_call_is_refused_before_anything_is_written(
+    folder, tmp_path
+):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "fees.txt").write_text("A copy costs 3 euros.\n", encoding="utf-8")
+    with pytest.raises(InputError, match="there twice"):
+        update_index([folder, other], index=tmp_path / "index", embedding=HashEmbedding())
+    assert not (tmp_path / "index").exists()

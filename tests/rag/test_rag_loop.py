@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from grounded_rag._sync import BackgroundLoop
+from grounded_rag.errors import ConfigError
 
 FORGETFUL = """
 from grounded_rag import GroundedRAG
@@ -87,3 +88,17 @@ def test_close_cancels_what_still_runs():
     loop.close()
     thread.join()
     assert cancelled.is_set()
+
+
+def test_a_blocking_call_from_inside_its_own_loop_is_an_error_and_no_deadlock():
+    loop = BackgroundLoop()
+
+    async def works():
+        return 7
+
+    async def asks_again():
+        return loop.run(works)
+
+    with pytest.raises(ConfigError, match="inside the loop"):
+        loop.run(asks_again)
+    loop.close()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.sentences import split_sentences
-from grounded_rag.types import Frozen, RetrievedChunk
+from grounded_rag.types import Frozen, Instant, RetrievedChunk
+from grounded_rag.validity import current
 from grounded_rag.verification.support.alignment import Alignment, Slot, align
 from grounded_rag.verification.support.injected import injected_spans
 from grounded_rag.verification.support.lexicon import LIGHT, antonyms
@@ -38,7 +38,7 @@ class Conflict(Frozen):
 
 
 def find_conflicts(
-    case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: dt.datetime | None = None
+    case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: Instant | None = None
 ) -> tuple[Conflict, ...]:
     """Return the retrieved chunks whose documents contradict the evidence of a claim.
 
@@ -137,17 +137,8 @@ def _opposites(slot: Slot) -> tuple[Term, Term] | None:
     )
 
 
-def _current(chunk: RetrievedChunk, as_of: dt.datetime | None) -> bool:
-    validity = chunk.validity
-    if validity.superseded_by:
-        return False
+def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
+    """Whether a rival is in force; without a moment, whether nothing is said to replace it."""
     if as_of is None:
-        return True
-    until, since = validity.valid_until, validity.effective_from
-    return (until is None or _day(until) >= as_of.date()) and (
-        since is None or _day(since) <= as_of.date()
-    )
-
-
-def _day(moment: dt.date) -> dt.date:
-    return moment.date() if isinstance(moment, dt.datetime) else moment
+        return chunk.validity.superseded_by is None
+    return current(chunk.validity, as_of=as_of)

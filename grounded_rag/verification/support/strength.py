@@ -25,7 +25,6 @@ _NEAR = 0.55
 _PERMISSION = frozenset("permitted allowed can may able entitled could authorised authorized free "
                         "eligible kann können dürfen darf possible up might".split())  # fmt: skip
 _ALL = 5
-_MODALS = frozenset("may might could can kann können".split())
 
 
 def strength(case: ClaimCase) -> Signal | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from grounded_rag.protocols import ClaimCase, EvidencePiece
+from grounded_rag.text.lines import is_delimiter_row
 from grounded_rag.types import Signal
 
 _MAX = 20_000
@@ -59,7 +60,7 @@ def _pairs(piece: EvidencePiece) -> frozenset[str]:
     if not found or "\n" in row.strip() or not piece.sentence.endswith(row):
         return frozenset()
     names, cells = _cells(header), _cells(row)
-    if len(names) != len(cells) or len(cells) < 2:
+    if len(names) != len(cells) or len(cells) < 2 or not _ruled(header, piece.chunk.chunk.text):
         return frozenset()
     return frozenset(
         f"{name}: {cell}" for name, cell in zip(names, cells, strict=True) if name and cell
@@ -68,6 +69,14 @@ def _pairs(piece: EvidencePiece) -> frozenset[str]:
 
 def _cells(row: str) -> list[str]:
     text = row.strip()
-    if "|" not in text:
+    if "|" not in text or "\\|" in text:
         return []
-    return [" ".join(cell.split()) for cell in text.strip("|").split("|")]
+    # One pipe a side: an empty cell at the edge still is a cell.
+    inner = text.removeprefix("|").removesuffix("|")
+    return [" ".join(cell.split()) for cell in inner.split("|")]
+
+
+def _ruled(header: str, text: str) -> bool:
+    """Whether the line below `header` is the rule of a table: without one, it may be no header."""
+    below = text[text.find(header) + len(header) :].lstrip("\r\n").partition("\n")[0]
+    return is_delimiter_row(below)
