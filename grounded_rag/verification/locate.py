@@ -21,6 +21,11 @@ _STOPS = ".。．。।۔"
 _WRAPPERS = {'"': '"', "'": "'", "「": "」", "『": "』", "《": "》"}
 _MARKUP = frozenset("|*_`[]")
 _CUTS_ALLOWED = 64
+_WORD_AHEAD = 24
+_DENIALS = frozenset(
+    "not never no none nor neither nicht nie niemals kein keine keinen pas jamais non nunca jamás "
+    "niet geen mai não".split()
+)
 _PLACES_KEPT = 1000
 
 
@@ -199,6 +204,11 @@ def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cu
     width = len(reading.text)
     mapped = (_place(view, at, at + width) for at in _finds(view.text, reading.text, first))
     places = _clean(view.source, mapped, width)
+    if Fold.FULL_STOP in reading.folds:
+        # "The phone is." is no quote of "The phone is not ...": a stop may not hide a denial.
+        places = tuple(place for place in places if not _denied_after(view.source, place.end))
+        if not places:
+            return None
     if not places:
         whole = _place(view, first, first + width)
         return Cut(whole) if whole else None
@@ -206,6 +216,12 @@ def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cu
     if folds is None:
         return None
     return Match(places, tuple(dict.fromkeys((*folds, *reading.folds))) or (Fold.WHITESPACE,))
+
+
+def _denied_after(text: str, position: int) -> bool:
+    """Whether the next word of the text turns what stands before it into its opposite."""
+    following = text[position : position + _WORD_AHEAD].split(maxsplit=1)
+    return bool(following) and following[0].strip("*_.,;:!?").lower() in _DENIALS
 
 
 def _place(view: FoldedText, start: int, end: int) -> Place | None:

@@ -247,3 +247,17 @@ def test_a_near_miss_names_the_nearest_sentence_and_the_words_that_differ():
     assert found.nearest == "The landlord does not accept pets heavier than 15 kg."
     assert '"now"' in found.detail
     assert '"not"' in found.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "found"),
+    [
+        ("A photo on a telephone is not enough.", "A photo on a telephone is.", False),
+        ("Das Konto ist nicht kostenlos.", "Das Konto ist.", False),
+        ("The lift stops at once and the doors open.", "The lift stops at once.", True),
+    ],
+)
+def test_a_final_full_stop_never_hides_a_denial(text, quote, found):
+    draft = {"claims": [{"text": quote, "chunk_id": "c", "quote": quote}]}
+    verdict = verify(draft, [{"id": "c", "text": text}], checks=()).claims[0]
+    assert bool(verdict.located) is found
