@@ -25,10 +25,10 @@ from types import FrameType
 
 from peers import Checker, available
 
+from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing.tamper import (
     KINDS,
     FuzzCase,
-    clopper_pearson,
     draw_cases,
     load_corpus,
     load_data,
