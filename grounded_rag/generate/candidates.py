@@ -13,6 +13,7 @@ from grounded_rag.text.words import content_words
 from grounded_rag.types import RetrievedChunk, Span
 
 _TITLE_WORD = 4
+_NUMBERING = "0123456789.()[] \t-*•"
 _FEW_WORDS = 6
 _ENDS = tuple(".!:。！：…)”\"'’»")
 _INSIDE = ".,;:!-–—"
@@ -157,9 +158,10 @@ def _is_furniture(text: str, words: int) -> bool:
 
 def _is_title(text: str) -> bool:
     """Whether a list item is a line of a table of contents: a title in capitals, no statement."""
-    if text.endswith(_ENDS) or _FIGURE.search(text):
+    bare = text.lstrip(_NUMBERING)
+    if text.endswith(_ENDS) or _FIGURE.search(bare):
         return False
-    words = [word for word in text.split() if len(word) >= _TITLE_WORD and word.isalpha()]
+    words = [word for word in bare.split() if len(word) >= _TITLE_WORD and word.isalpha()]
     return len(words) > 1 and all(word[0].isupper() for word in words)
 
 

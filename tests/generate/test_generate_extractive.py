@@ -338,3 +338,10 @@ def test_its_answers_pass_the_verifier_as_near_copies(ask, question):
     assert found.claims
     verification = verify(found, request.chunks, question=question)
     assert [verdict.tier for verdict in verification.claims] == ["high"] * len(found.claims)
+
+
+def test_a_line_of_a_table_of_contents_is_no_answer(ask):
+    statement = "Journal mode keeps a copy of each page before it is changed."
+    contents = "1. Overview\n2. Setting Up Journal Mode\n3. Using Journal Mode Safely\n\n"
+    found = draft(ask("What is journal mode?", contents + statement), threshold=float("-inf"))
+    assert [claim.text for claim in found.claims] == [statement]
