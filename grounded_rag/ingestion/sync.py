@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,11 +14,9 @@ from grounded_rag.ingest import (
     RECIPE,
     FileToRead,
     ReadDocument,
-    Scan,
     chunk,
     embedded_text,
     read_document,
-    scan,
 )
 from grounded_rag.ingestion.embedding import EmbeddingChoice, choose
 from grounded_rag.ingestion.report import (
@@ -30,6 +26,7 @@ from grounded_rag.ingestion.report import (
     IngestReport,
     ProgressHook,
 )
+from grounded_rag.ingestion.sources import Source, check_ids, open_source
 from grounded_rag.types import Chunk, Document
 
 if TYPE_CHECKING:
@@ -41,22 +38,6 @@ if TYPE_CHECKING:
 _BATCH_CHUNKS = 512
 """Chunks that are embedded and written together: large enough for the vector store to be fast,
 small enough that an interrupted run keeps most of its work."""
-
-
-@dataclass(frozen=True)
-class _Source:
-    """What a path holds; a folder's documents are kept together by where the folder is."""
-
-    found: Scan
-    corpus: str | None = None
-    corpus_id: str | None = None
-
-    @property
-    def origin(self) -> dict[str, str]:
-        """Metadata that tells the documents of one folder from those of another."""
-        if self.corpus is None or self.corpus_id is None:
-            return {}
-        return {"corpus": self.corpus, "corpus_id": self.corpus_id}
 
 
 @dataclass(frozen=True)
@@ -110,7 +91,7 @@ def update_index(
 
     started = time.perf_counter()
     tell = progress or (lambda _step: None)
-    sources = [_source(Path(path), strict=strict) for path in paths]
+    sources = [open_source(Path(path), strict=strict) for path in paths]
     model = choose(embedding)
     changes = _Changes()
     documents = _read_all(sources, changes, strict=strict, tell=tell)
@@ -145,24 +126,12 @@ def _check_words(store: Index, model: EmbeddingChoice) -> None:
         )
 
 
-def _source(path: Path, *, strict: bool) -> _Source:
-    found = scan(path, strict=strict)
-    if not path.is_dir():
-        return _Source(found=found)
-    place = str(path.resolve()).encode("utf-8", "surrogatepass")
-    return _Source(
-        found=found,
-        corpus=path.resolve().name,
-        corpus_id=hashlib.sha256(place).hexdigest()[:12],
-    )
-
-
 def _read_all(
-    sources: Sequence[_Source], changes: _Changes, *, strict: bool, tell: ProgressHook
+    sources: Sequence[Source], changes: _Changes, *, strict: bool, tell: ProgressHook
 ) -> list[ReadDocument]:
     """Read every file; those that cannot be read are noted, and all others returned."""
     files = [(file, source.origin) for source in sources for file in source.found.files]
-    _check_ids([file.doc_id for file, _ in files])
+    check_ids([file.doc_id for file, _ in files])
     documents: list[ReadDocument] = []
     first_error: ReadError | None = None
     for done, (file, origin) in enumerate(files, start=1):
@@ -219,16 +188,6 @@ def _failure(file: FileToRead, error: ReadError) -> FailedFile:
     return FailedFile(
         path=file.doc_id, error=type(error).__name__, message=error.message, hint=error.hint
     )
-
-
-def _check_ids(doc_ids: Sequence[str]) -> None:
-    """Refuse two files of one name in one call, before anything is written."""
-    twice = [doc_id for doc_id, times in Counter(doc_ids).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"{twice[0]} is there twice, in two of the folders.",
-            hint="Ingest a folder that holds both, or use an index for each.",
-        )
 
 
 def _check_owner(store: Index, document: Document) -> None:
@@ -300,7 +259,7 @@ def _batches(prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
         yield batch
 
 
-def _prune(store: Index, sources: Sequence[_Source]) -> list[str]:
+def _prune(store: Index, sources: Sequence[Source]) -> list[str]:
     """Take documents out whose files are gone from a folder that was scanned."""
     seen: dict[str, set[str]] = {}
     for source in sources:
