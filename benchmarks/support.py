@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from grounded_rag.protocols import ClaimCase, EvidencePiece
+from grounded_rag.statistics import clopper_pearson
 from grounded_rag.text.numbers import Agreement, compare
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Chunk, Citation, Claim, Located, RetrievedChunk, Signal, Span
@@ -232,40 +233,10 @@ def best_threshold(sets: Sequence[Sequence[Scored]]) -> float:
     return max(candidates, key=mean)
 
 
-def interval(hits: int, total: int, level: float = 0.95) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a share."""
-    if not total:
-        return 0.0, 1.0
-    tail = (1 - level) / 2
-    low = 0.0 if hits == 0 else _solve(lambda p: 1 - _cdf(hits - 1, total, p), tail)
-    high = 1.0 if hits == total else _solve(lambda p: 1 - _cdf(hits, total, p), 1 - tail)
-    return low, high
-
-
-def _cdf(hits: int, total: int, p: float) -> float:
-    if p <= 0:
-        return 1.0
-    if p >= 1:
-        return 1.0 if hits >= total else 0.0
-    logs = (
-        math.lgamma(total + 1) - math.lgamma(k + 1) - math.lgamma(total - k + 1)
-        + k * math.log(p) + (total - k) * math.log1p(-p)
-        for k in range(hits + 1)
-    )  # fmt: skip
-    return min(1.0, math.fsum(math.exp(value) for value in logs))
-
-
-def _solve(rising: Callable[[float], float], wanted: float) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < wanted else (low, middle)
-    return (low + high) / 2
-
-
 def share(hits: int, total: int) -> str:
     """Return a share with counts and interval, for a table."""
-    low, high = interval(hits, total)
+    ends = clopper_pearson(hits, total)
+    low, high = ends.low, ends.high
     percent = 100 * hits / total if total else math.nan
     return f"{hits}/{total} {percent:.0f}% [{100 * low:.0f},{100 * high:.0f}]"
 
