@@ -29,6 +29,7 @@ from typing import Any
 from grounded_rag.generate.extractive import DEFAULT_THRESHOLD, ExtractiveGenerator
 from grounded_rag.protocols import GenerationRequest
 from grounded_rag.resources import default_refusal
+from grounded_rag.statistics import clopper_pearson
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Chunk, RetrievedChunk, Span
 
@@ -193,18 +194,12 @@ def is_right(case: Case, citations: Iterable[Any]) -> bool:
     return False
 
 
-def wilson(hits: int, count: int) -> str:
-    """Return a share with Wilson's interval."""
+def share(hits: int, count: int) -> str:
+    """Return a share with its exact interval."""
     if not count:
         return "–"
-    z, share = 1.96, hits / count
-    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = (
-        z
-        * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-        / (1 + z * z / count)
-    )
-    return f"{hits}/{count} = {share:.3f} [{centre - half:.3f}, {centre + half:.3f}]"
+    ends = clopper_pearson(hits, count)
+    return f"{hits}/{count} = {hits / count:.3f} [{ends.low:.3f}, {ends.high:.3f}]"
 
 
 def auroc(positive: list[float], negative: list[float]) -> str:
@@ -234,7 +229,7 @@ def report(name: str, results: list[Result], threshold: float) -> None:
     judged = [result for result in yes if result.right is not None]
     if judged:
         rights = sum(result.right is True for result in judged)
-        print(f"  right sentence            {wilson(rights, len(judged))}")
+        print(f"  right sentence            {share(rights, len(judged))}")
     if yes and no:
         refusals = sorted(result.confidence for result in no)
         print(
@@ -243,14 +238,14 @@ def report(name: str, results: list[Result], threshold: float) -> None:
         )
         bar = refusals[min(len(refusals) - 1, math.ceil(0.8 * len(refusals)) - 1)]
         answered = sum(result.confidence > bar for result in yes)
-        print(f"  answered at 80 % refusal  {wilson(answered, len(yes))}")
+        print(f"  answered at 80 % refusal  {share(answered, len(yes))}")
         refused = sum(result.confidence < threshold for result in no)
-        print(f"  refused at {threshold:+.2f}          {wilson(refused, len(no))}")
+        print(f"  refused at {threshold:+.2f}          {share(refused, len(no))}")
     answered = sum(result.confidence >= threshold for result in yes)
-    print(f"  answered at {threshold:+.2f}         {wilson(answered, len(yes))}")
+    print(f"  answered at {threshold:+.2f}         {share(answered, len(yes))}")
     if judged:
         both = sum(result.right is True and result.confidence >= threshold for result in judged)
-        print(f"  answered and right        {wilson(both, len(judged))}")
+        print(f"  answered and right        {share(both, len(judged))}")
     times = sorted(result.seconds * 1000 for result in results)
     print(
         f"  processor ms a question   median {times[len(times) // 2]:.0f}, "
