@@ -10,6 +10,17 @@ from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import Field, JsonValue
 
+from grounded_rag.deciders import (
+    EntailmentModel,
+    EntailmentScores,
+    Grade,
+    Judge,
+    JudgeItem,
+    Judgement,
+    JudgeRequest,
+    Opinion,
+    TextPair,
+)
 from grounded_rag.types import (
     Citation,
     Claim,
@@ -25,6 +36,30 @@ from grounded_rag.types import (
     StopReason,
     Usage,
 )
+
+__all__ = [
+    "ClaimCase",
+    "EntailmentModel",
+    "EntailmentScores",
+    "EvidencePiece",
+    "FailedClaim",
+    "Generation",
+    "GenerationRequest",
+    "Generator",
+    "Grade",
+    "Judge",
+    "JudgeItem",
+    "JudgeRequest",
+    "Judgement",
+    "Opinion",
+    "ParsedDocument",
+    "Query",
+    "Reader",
+    "Reask",
+    "Retriever",
+    "SupportCheck",
+    "TextPair",
+]
 
 
 class ParsedDocument(Frozen):
