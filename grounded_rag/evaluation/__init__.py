@@ -1,0 +1,1 @@
+"""Measuring: golden sets, runs, metrics with exact intervals, gates, reports and diagnosis."""

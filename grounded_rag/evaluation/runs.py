@@ -1,0 +1,187 @@
+"""A run on disk: `run.json` and an append-only `records.jsonl` that survives a crash."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import ValidationError
+
+from grounded_rag.errors import InputError
+from grounded_rag.evaluation.records import EvalRecord, RunMeta
+
+META = "run.json"
+RECORDS = "records.jsonl"
+
+
+class Run:
+    """A folder with one run. One process may append to it; any number may read.
+
+    Attributes:
+        folder: The folder.
+        meta: What the run was made with.
+    """
+
+    def __init__(self, folder: Path, meta: RunMeta) -> None:
+        self.folder = folder
+        self.meta = meta
+        self._file: io.BufferedWriter | None = None
+
+    @classmethod
+    def create(cls, folder: Path | str, meta: RunMeta) -> Self:
+        """Start a run in a folder that holds none.
+
+        Raises:
+            InputError: There is a run already, or the folder cannot be written.
+        """
+        folder = Path(folder)
+        if (folder / META).exists():
+            raise InputError(
+                f"There is a run in {folder} already.",
+                hint="Name another folder, or continue that run.",
+            )
+        run = cls(folder, meta)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_whole(folder / META, meta.model_dump_json(indent=2).encode() + b"\n")
+            (folder / RECORDS).touch()
+        except OSError as error:
+            raise InputError(
+                f"{folder} cannot be written: {error.strerror}.", hint="Name another folder."
+            ) from error
+        return run
+
+    @classmethod
+    def open(cls, folder: Path | str) -> Self:
+        """Open a run that is there.
+
+        Raises:
+            InputError: There is none, or it cannot be read.
+        """
+        folder = Path(folder)
+        try:
+            text = (folder / META).read_text(encoding="utf-8")
+            return cls(folder, RunMeta.model_validate_json(text))
+        except FileNotFoundError as error:
+            raise InputError(
+                f"There is no run in {folder}.", hint="Name the folder that `eval --run` wrote."
+            ) from error
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{folder / META} is no run: {_first_line(error)}",
+                hint="Name the folder that `eval --run` wrote.",
+            ) from error
+
+    @staticmethod
+    def exists(folder: Path | str) -> bool:
+        """Whether there is a run in a folder."""
+        return (Path(folder) / META).is_file()
+
+    def append(self, record: EvalRecord) -> None:
+        """Write one record; it is on the disk when this returns."""
+        if self._file is None:
+            mend(self.folder / RECORDS)
+            self._file = (self.folder / RECORDS).open("ab")
+        line = record.model_dump_json().encode() + b"\n"
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def records(self) -> Iterator[EvalRecord]:
+        """Yield the records in the order in which they were written, one in memory at a time.
+
+        A last line that a crash cut short is left out.
+
+        Raises:
+            InputError: Another line cannot be read; the message names it.
+        """
+        with (self.folder / RECORDS).open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield EvalRecord.model_validate_json(line)
+                except ValidationError as error:
+                    raise InputError(
+                        f"{self.folder / RECORDS} line {number} is no record: {_first_line(error)}",
+                        hint="Delete that line; its question is then asked again.",
+                    ) from error
+
+    def resume(self) -> frozenset[str]:
+        """Return the ids of the items that are done, and forget the records of failed ones.
+
+        The file is replaced whole, so a crash in the middle loses nothing.
+        """
+        self.close()
+        path = self.folder / RECORDS
+        done: set[str] = set()
+        failed = False
+        part = path.with_name(f"{path.name}.part")
+        with part.open("wb") as kept:
+            for record in self.records():
+                if record.error is not None:
+                    failed = True
+                    continue
+                done.add(record.item.id)
+                kept.write(record.model_dump_json().encode() + b"\n")
+            kept.flush()
+            os.fsync(kept.fileno())
+        if failed:
+            part.replace(path)
+        else:
+            part.unlink()
+        return frozenset(done)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def mend(path: Path) -> None:
+    """Cut off a last line that a crash left without its end."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end == 0:
+            return
+        position, tail = end, b""
+        while position > 0 and b"\n" not in tail:
+            step = min(65_536, position)
+            position -= step
+            file.seek(position)
+            tail = file.read(step) + tail
+        kept = position + tail.rfind(b"\n") + 1
+        if kept != end:
+            file.truncate(kept)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a small file so that a crash leaves it whole or absent."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", maxsplit=1)[0]
