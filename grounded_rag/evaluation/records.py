@@ -70,8 +70,8 @@ class GoldenItem(Frozen):
         tags: Traps, languages and the like, for breakdowns.
         question: The question as a user asks it.
         as_of: Moment for which the answer should hold, or None for today.
-        answerable: Whether the documents answer it; None where nobody has said so. A given
-            `expected` or `gold` means yes.
+        answerable: Whether the documents answer it; None where nobody has said so. Where
+            the field is left out, a given `expected` or `gold` means yes.
         expected: The right answer in plain words.
         gold: The needed pieces of evidence; the evidence is complete with one place of each.
         unanswered: For `part`: the literal part of the question that stays open.
@@ -100,7 +100,7 @@ class GoldenItem(Frozen):
         if not isinstance(value, dict):
             return value
         filled = dict(value)
-        if not filled.get("answerable") and (filled.get("expected") or filled.get("gold")):
+        if "answerable" not in filled and (filled.get("expected") or filled.get("gold")):
             filled["answerable"] = Answerable.YES
         if not filled.get("id"):
             named = f"{filled.get('question', '')}\x00{filled.get('as_of') or ''}"
@@ -254,6 +254,7 @@ class RunMeta(Frozen):
         generator: Name of the generator, or of the other system.
         policy: The policy in force.
         fingerprint: SHA-256 over policy and prompts.
+        refusal: The refusal string in force, or "" for the built-in one.
         verifier: SHA-256 over the code of the verifier.
         checks: The support checks that ran.
         index: What was searched.
@@ -272,6 +273,7 @@ class RunMeta(Frozen):
     generator: str = ""
     policy: dict[str, JsonValue] = Field(default_factory=dict)
     fingerprint: str = ""
+    refusal: str = ""
     verifier: str = ""
     checks: tuple[CheckIdentity, ...] = ()
     index: IndexIdentity = IndexIdentity()

@@ -1,0 +1,147 @@
+"""Which checks ran, told apart by their code, and recorded signals played back in their place."""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+from grounded_rag.evaluation.records import CheckIdentity
+from grounded_rag.protocols import ClaimCase, SupportCheck
+from grounded_rag.types import ClaimVerdict, Located, Signal
+
+_VERIFIER = ("verification", "text", "types", "decision.py", "compose.py", "validity.py")
+
+
+@cache
+def verifier_fingerprint() -> str:
+    """Return the SHA-256, hexadecimal, over the code that judges claims and decides on answers."""
+    digest = hashlib.sha256()
+    package = resources.files("grounded_rag")
+    for name in _VERIFIER:
+        for path, data in sorted(_sources(package.joinpath(name), name)):
+            digest.update(path.encode() + b"\x00" + data)
+    return digest.hexdigest()
+
+
+def _sources(node: resources.abc.Traversable, path: str) -> Iterable[tuple[str, bytes]]:
+    if node.is_file():
+        if path.endswith(".py"):
+            yield path, node.read_bytes()
+        return
+    for child in node.iterdir():
+        yield from _sources(child, f"{path}/{child.name}")
+
+
+def check_name(check: SupportCheck) -> str:
+    """Return a check's `name`, or the name of its function or class.
+
+    Its recorded signals are found by this name, so `Signal.check` should equal it.
+    """
+    name = getattr(check, "name", None) or getattr(check, "__name__", None)
+    return name if isinstance(name, str) else type(check).__name__
+
+
+def check_identities(checks: Sequence[SupportCheck] | None) -> tuple[CheckIdentity, ...]:
+    """Return what tells each check and its version apart; None means the built-in checks.
+
+    A check may say so itself, by an attribute `fingerprint` or `version`. A function is told by
+    its code. An object that says nothing is never taken for the same again.
+    """
+    if checks is None:
+        from grounded_rag.verification.support import default_checks
+
+        checks = default_checks()
+    return tuple(CheckIdentity(name=check_name(c), fingerprint=_fingerprint(c)) for c in checks)
+
+
+def _fingerprint(check: SupportCheck) -> str:
+    for attribute in ("fingerprint", "version"):
+        value = getattr(check, attribute, None)
+        if isinstance(value, str) and value:
+            return value
+    if (getattr(check, "__module__", "") or "").startswith("grounded_rag.verification."):
+        return verifier_fingerprint()
+    code = getattr(check, "__code__", None)
+    if isinstance(code, types.CodeType) and not getattr(check, "__closure__", None):
+        return hashlib.sha256(_code(code)).hexdigest()
+    return ""
+
+
+def _code(code: types.CodeType) -> bytes:
+    parts = [code.co_code, repr(code.co_names).encode(), repr(code.co_varnames).encode()]
+    for constant in code.co_consts:
+        nested = isinstance(constant, types.CodeType)
+        parts.append(_code(constant) if nested else repr(constant).encode())
+    return b"\x00".join(parts)
+
+
+_Places = tuple[tuple[str, int, int], ...]
+_Key = tuple[str, _Places]
+
+
+def _key(text: str, located: Iterable[Located]) -> _Key:
+    places = tuple((p.chunk_id, p.chunk_span.start, p.chunk_span.end) for p in located)
+    return text, places
+
+
+class RecordedSignals:
+    """The signals of recorded verdicts, by claim and places of its quotes."""
+
+    def __init__(self, verdicts: Iterable[ClaimVerdict]) -> None:
+        self._by_case: dict[_Key, Mapping[str, Signal]] = {
+            _key(verdict.text, verdict.located): {s.check: s for s in verdict.signals}
+            for verdict in verdicts
+            # Checks run only where every citation has its place.
+            if verdict.citations and all(c.problem is None for c in verdict.citations)
+        }
+        self.names = frozenset(name for case in self._by_case.values() for name in case)
+
+    def play(self, name: str, *, otherwise: SupportCheck | None) -> SupportCheck:
+        """Return a check that answers from the record.
+
+        Args:
+            name: Name of the recorded check.
+            otherwise: What to ask about a claim that is not on record; None leaves it unsaid.
+        """
+
+        def recorded(case: ClaimCase) -> Signal | None:
+            known = self._by_case.get(_key(case.claim.text, (p.located for p in case.evidence)))
+            if known is not None:
+                return known.get(name)
+            return otherwise(case) if otherwise is not None else None
+
+        recorded.__name__ = name
+        return recorded
+
+
+def replayed_checks(
+    checks: Sequence[SupportCheck] | None,
+    recorded: RecordedSignals,
+    *,
+    before: Sequence[CheckIdentity],
+) -> tuple[SupportCheck, ...]:
+    """Return the checks to judge again with: those that did not change play their record back.
+
+    A recorded signal of a check that is not among `checks`, such as a model's, is kept as well.
+
+    Args:
+        checks: The checks in force now; None means the built-in ones.
+        recorded: What the record says.
+        before: The checks that made the record.
+    """
+    if checks is None:
+        from grounded_rag.verification.support import default_checks
+
+        checks = default_checks()
+    known = set(before)
+    result: list[SupportCheck] = []
+    for check, identity in zip(checks, check_identities(checks), strict=True):
+        same = bool(identity.fingerprint) and identity in known
+        result.append(recorded.play(identity.name, otherwise=check) if same else check)
+    present = {check_name(check) for check in checks}
+    left_out = {identity.name for identity in before} - present
+    extra = sorted(recorded.names - present - left_out)
+    return (*result, *(recorded.play(name, otherwise=None) for name in extra))

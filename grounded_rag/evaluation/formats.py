@@ -1,0 +1,215 @@
+"""Reads recorded answers of other systems: our own lines, ragas rows and LlamaIndex results.
+
+Everything read is data of unknown origin; a line that cannot be used becomes an error of its own
+and loses no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from grounded_rag.errors import InputError
+from grounded_rag.evaluation.records import GoldenItem, RecordError
+from grounded_rag.types import Citation, Claim, Frozen
+
+Format = Literal["jsonl", "ragas", "llamaindex"]
+
+
+class Context(Frozen):
+    """One retrieved text of another system."""
+
+    id: str
+    text: str
+
+
+class Recorded(Frozen):
+    """One answer of another system.
+
+    Attributes:
+        item: What is known about the question.
+        text: The answer.
+        contexts: What was retrieved, best first.
+        claims: The system's own claims with citations; empty where it gives prose alone.
+        refused: Whether the record says that it declined; None where it does not say.
+    """
+
+    item: GoldenItem
+    text: str
+    contexts: tuple[Context, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    refused: bool | None = None
+
+
+class Unreadable(Frozen):
+    """A line that is no recorded answer, and why."""
+
+    item: GoldenItem
+    error: RecordError
+
+
+class Line(Frozen):
+    """One line of a file: an answer, or why there is none."""
+
+    number: Annotated[int, Field(ge=1)]
+    content: Recorded | Unreadable
+
+
+def read_answers(
+    path: Path | str,
+    *,
+    format: Format = "jsonl",  # noqa: A002 - the name of the command's option
+    golden: Sequence[GoldenItem] = (),
+) -> Iterator[Line]:
+    """Yield the recorded answers of a file, one in memory at a time.
+
+    Args:
+        path: JSON lines; for `ragas` and `llamaindex` also one JSON list.
+        format: Shape of the records; see `docs/evaluation.md`.
+        golden: Items that add labels and gold, matched by id, else by question.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    reader = _READERS[format]
+    known = {item.id: item for item in golden}
+    by_question = {item.question: item for item in golden}
+    for number, text in _objects(Path(path)):
+        try:
+            row = json.loads(text) if isinstance(text, str) else text
+            if not isinstance(row, dict):
+                raise TypeError("no JSON object")
+            json.dumps(row, ensure_ascii=False).encode("utf-8")
+            recorded = reader(row)
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            yield Line(number=number, content=_unreadable(number, error))
+            continue
+        item = known.get(str(row.get("id", ""))) or by_question.get(recorded.item.question)
+        if item is not None:
+            recorded = recorded.model_copy(update={"item": item})
+        yield Line(number=number, content=recorded)
+
+
+def _objects(path: Path) -> Iterator[tuple[int, Any]]:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            first = file.readline()
+            if first.lstrip().startswith("["):
+                rows = json.loads(first + file.read())
+                yield from enumerate(rows, start=1)
+                return
+            file.seek(0)
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} cannot be read: {error}.", hint="Give UTF-8 JSON lines, or one JSON list."
+        ) from error
+
+
+def _unreadable(number: int, error: Exception) -> Unreadable:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = f"{where}: {first['msg']}"
+    elif isinstance(error, KeyError):
+        message = f"the field {error.args[0]!r} is missing"
+    else:
+        message = str(error)[:200].encode("utf-8", "replace").decode()
+    return Unreadable(
+        item=GoldenItem(id=f"line-{number}", question=f"(line {number})"),
+        error=RecordError(
+            kind="InputError",
+            message=f"line {number}: {message}",
+            hint="docs/evaluation.md shows the shape of each format.",
+        ),
+    )
+
+
+def _own(row: Mapping[str, Any]) -> Recorded:
+    """Our lines: question, answer, contexts, and where known claims, citations and labels."""
+    fields = {key: row[key] for key in GoldenItem.model_fields if key in row}
+    claims = [
+        Claim(text=_text(claim["text"]), citations=_citations(claim.get("citations") or [claim]))
+        for claim in row.get("claims") or ()
+    ]
+    refused = row.get("refused")
+    return Recorded(
+        item=GoldenItem.model_validate(fields),
+        text=_text(row["answer"]),
+        contexts=_contexts(row.get("contexts")),
+        claims=tuple(claims),
+        refused=refused if isinstance(refused, bool) else None,
+    )
+
+
+def _citations(given: Sequence[Mapping[str, Any]]) -> tuple[Citation, ...]:
+    return tuple(
+        Citation(chunk_id=_text(one["chunk_id"]), quote=_text(one["quote"]))
+        for one in given
+        if "chunk_id" in one or "quote" in one
+    )
+
+
+def _ragas(row: Mapping[str, Any]) -> Recorded:
+    """ragas, both generations: user_input/response/… and question/answer/contexts/ground_truth."""
+    question = row["user_input"] if "user_input" in row else row["question"]
+    answer = row["response"] if "response" in row else row["answer"]
+    contexts = row["retrieved_contexts"] if "retrieved_contexts" in row else row.get("contexts")
+    reference = row.get("reference", row.get("ground_truth"))
+    item = {"question": _text(question)}
+    if isinstance(reference, str) and reference.strip():
+        item["expected"] = reference
+    return Recorded(
+        item=GoldenItem.model_validate({**item, **_named(row)}),
+        text=_text(answer),
+        contexts=_contexts(contexts),
+    )
+
+
+def _llamaindex(row: Mapping[str, Any]) -> Recorded:
+    """LlamaIndex: an EvaluationResult (query, response, contexts), or a Response's JSON."""
+    item: dict[str, Any] = {"question": _text(row["query"])}
+    reference = row.get("reference", row.get("reference_answer"))
+    if isinstance(reference, str) and reference.strip():
+        item["expected"] = reference
+    contexts: list[Any] | None = row.get("contexts") or row.get("reference_contexts")
+    if row.get("source_nodes"):
+        nodes = [one.get("node", one) for one in row["source_nodes"]]
+        contexts = [{"id": n.get("id_", n.get("id")), "text": n["text"]} for n in nodes]
+    return Recorded(
+        item=GoldenItem.model_validate({**item, **_named(row)}),
+        text=_text(row["response"]),
+        contexts=_contexts(contexts),
+    )
+
+
+_READERS = {"jsonl": _own, "ragas": _ragas, "llamaindex": _llamaindex}
+
+
+def _named(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("id", "as_of", "answerable", "split", "kind") if key in row}
+
+
+def _contexts(given: Any) -> tuple[Context, ...]:
+    contexts: list[Context] = []
+    for number, one in enumerate(given or (), start=1):
+        if isinstance(one, str):
+            contexts.append(Context(id=f"context-{number}", text=one))
+        else:
+            name = one.get("id") or one.get("chunk_id") or f"context-{number}"
+            contexts.append(Context(id=str(name), text=_text(one["text"])))
+    return tuple(contexts)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"text is expected, and {type(value).__name__} was found")
+    return value

@@ -1,0 +1,90 @@
+"""Whether evidence lies on a gold place: by offsets where known, else by the text of chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from grounded_rag.evaluation.records import EvalRecord, GoldenItem, GoldPlace, GoldQuote
+from grounded_rag.types import Located, RetrievedChunk, Span
+
+DocumentText = Callable[[str], str | None]
+"""Returns the canonical text of a document by its id, or None where there is none."""
+
+
+def occurrences(text: str, quote: str) -> tuple[Span, ...]:
+    """Return every place of `quote` in `text`, overlapping ones included."""
+    found: list[Span] = []
+    start = text.find(quote) if quote else -1
+    while start >= 0:
+        found.append(Span(start=start, end=start + len(quote)))
+        start = text.find(quote, start + 1)
+    return tuple(found)
+
+
+def gold_places(item: GoldenItem, text_of: DocumentText) -> tuple[tuple[GoldPlace, ...], ...]:
+    """Return where each gold piece of an item stands; a piece that stands nowhere is empty."""
+    return tuple(
+        tuple(
+            GoldPlace(doc_id=option.file, span=span)
+            for option in piece.any_of
+            for span in occurrences(text_of(option.file) or "", option.quote)
+        )
+        for piece in item.gold
+    )
+
+
+class Evidence(NamedTuple):
+    """A stretch of a document, as a citation or a retrieved chunk covers it."""
+
+    doc_id: str
+    span: Span
+    text: str
+
+
+def of_chunk(retrieved: RetrievedChunk) -> Evidence:
+    """Return the evidence that a retrieved chunk is."""
+    chunk = retrieved.chunk
+    return Evidence(chunk.doc_id, chunk.span, chunk.text)
+
+
+def of_citation(located: Located) -> Evidence:
+    """Return the evidence that a located quote is."""
+    return Evidence(located.doc_id, located.document_span, located.quote)
+
+
+def on_piece(evidence: Evidence, record: EvalRecord, piece: int) -> bool:
+    """Whether evidence touches a place of one gold piece.
+
+    With known places, spans of the same document must share a code point. Without (another
+    system's contexts have no offsets), one text must hold the other, white space aside.
+    """
+    places = record.places[piece] if piece < len(record.places) else ()
+    if places:
+        return any(
+            place.doc_id == evidence.doc_id and place.span.overlaps(evidence.span)
+            for place in places
+        )
+    named = record.other is None
+    return any(
+        (not named or option.file == evidence.doc_id) and _shares(evidence.text, option)
+        for option in record.item.gold[piece].any_of
+    )
+
+
+def _shares(text: str, option: GoldQuote) -> bool:
+    have, wanted = " ".join(text.split()), " ".join(option.quote.split())
+    return bool(have) and (wanted in have or have in wanted)
+
+
+def pieces_covered(evidence: Sequence[Evidence], record: EvalRecord) -> tuple[bool, ...]:
+    """Return for each gold piece of the record's item whether any of the evidence touches it."""
+    return tuple(
+        any(on_piece(each, record, piece) for each in evidence)
+        for piece in range(len(record.item.gold))
+    )
+
+
+def on_gold(evidence: Evidence, record: EvalRecord) -> bool:
+    """Whether evidence touches any gold piece."""
+    return any(on_piece(evidence, record, piece) for piece in range(len(record.item.gold)))

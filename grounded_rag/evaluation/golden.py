@@ -1,0 +1,306 @@
+"""Golden sets: reading them, finding what is wrong with them, and how large they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from grounded_rag.errors import InputError
+from grounded_rag.evaluation.records import Answerable, GoldenItem
+from grounded_rag.statistics import clopper_pearson
+from grounded_rag.types import Frozen
+
+USEFUL = 100
+"""Least number of items with which a rate says something; 200 are better."""
+
+_LEAST_SHARE = 0.15
+
+
+class GoldenFinding(Frozen):
+    """One thing to mend in a golden set.
+
+    Attributes:
+        severity: An `error` makes a measurement wrong; a `warning` makes it weak.
+        rule: Short name of the rule.
+        where: Line or id.
+        detail: One sentence for a person.
+    """
+
+    severity: Literal["error", "warning"]
+    rule: str
+    where: str
+    detail: str
+
+
+class GoldenStats(Frozen):
+    """Size and balance of a golden set.
+
+    Attributes:
+        items: Number of items.
+        answerable: Number by answerable, "unlabelled" included.
+        kinds: Number by kind.
+        splits: Number by split.
+        with_gold: Items with gold places.
+        with_expected: Items with an expected answer.
+        missing: Items still missing to `USEFUL`.
+        widest: Half-width of the 95 % interval of a rate of one half over all items: the
+            coarsest ruler that the set is.
+    """
+
+    items: int
+    answerable: dict[str, int]
+    kinds: dict[str, int]
+    splits: dict[str, int]
+    with_gold: int
+    with_expected: int
+    missing: int
+    widest: float
+
+
+class GoldenCheck(Frozen):
+    """What a golden set holds, and what is wrong with it."""
+
+    stats: GoldenStats
+    findings: tuple[GoldenFinding, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing is wrong with it; warnings leave it usable."""
+        return all(finding.severity != "error" for finding in self.findings)
+
+
+class _Line(Frozen):
+    """One line of a file: an item, or what is wrong with it."""
+
+    number: int
+    item: GoldenItem | None = None
+    problem: str = ""
+
+
+def load_golden(path: Path | str) -> tuple[GoldenItem, ...]:
+    """Read a golden set, one JSON object a line; blank lines are skipped.
+
+    Raises:
+        InputError: A line is no item, or an id comes twice; the message names it.
+    """
+    items: list[GoldenItem] = []
+    seen: set[str] = set()
+    for line in _lines(Path(path)):
+        if line.item is None:
+            raise InputError(
+                f"{path} line {line.number}: {line.problem}",
+                hint="`grounded-rag golden check` lists everything that is wrong with a set.",
+            )
+        if line.item.id in seen:
+            raise InputError(
+                f"{path} line {line.number}: the id {line.item.id!r} comes twice.",
+                hint="Give each item an id of its own.",
+            )
+        seen.add(line.item.id)
+        items.append(line.item)
+    if not items:
+        raise InputError(f"{path} holds no items.", hint="`grounded-rag golden new` starts a set.")
+    return tuple(items)
+
+
+def golden_hash(items: Iterable[GoldenItem]) -> str:
+    """Return the SHA-256, hexadecimal, over the items in their order."""
+    digest = hashlib.sha256()
+    for item in items:
+        digest.update(item.model_dump_json().encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _lines(path: Path) -> Iterable[_Line]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.", hint="Give a UTF-8 file.") from error
+    # Not splitlines(): a quote may hold U+2028 and other marks that are no ends of lines in JSON.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield _read(number, line)
+
+
+def _read(number: int, line: str) -> _Line:
+    try:
+        return _Line(number=number, item=GoldenItem.model_validate(json.loads(line)))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "item"
+        return _Line(number=number, problem=f"{place}: {first['msg']}")
+    except (ValueError, RecursionError) as error:
+        return _Line(number=number, problem=f"no JSON: {error}")
+
+
+def check_golden(path: Path | str, *, documents: Mapping[str, str] | None = None) -> GoldenCheck:
+    """Check a golden set: schema, quotes, duplicates, leakage between splits, balance and size.
+
+    Args:
+        path: The file.
+        documents: Canonical text of each document by id; without it, quotes are not compared.
+
+    Raises:
+        InputError: The file cannot be read at all.
+    """
+    lines = list(_lines(Path(path)))
+    findings = [
+        GoldenFinding(
+            severity="error", rule="schema", where=f"line {line.number}", detail=line.problem
+        )
+        for line in lines
+        if line.item is None
+    ]
+    items = [line.item for line in lines if line.item is not None]
+    for rule in (_unfilled, _labels, _duplicates, _leakage, _balance):
+        findings += rule(items)
+    if documents is not None:
+        findings += _quotes(items, documents)
+    return GoldenCheck(stats=golden_stats(items), findings=tuple(findings))
+
+
+def golden_stats(items: Sequence[GoldenItem]) -> GoldenStats:
+    """Return size and balance of a set."""
+    half = clopper_pearson(len(items) // 2, len(items))
+    return GoldenStats(
+        items=len(items),
+        answerable=_count(str(item.answerable or "unlabelled") for item in items),
+        kinds=_count(item.kind or "-" for item in items),
+        splits=_count(item.split or "-" for item in items),
+        with_gold=sum(bool(item.gold) for item in items),
+        with_expected=sum(bool(item.expected.strip()) for item in items),
+        missing=max(0, USEFUL - len(items)),
+        widest=(half.high - half.low) / 2,
+    )
+
+
+def _count(values: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))
+
+
+def _error(rule: str, where: str, detail: str) -> GoldenFinding:
+    return GoldenFinding(severity="error", rule=rule, where=where, detail=detail)
+
+
+def _warning(rule: str, where: str, detail: str) -> GoldenFinding:
+    return GoldenFinding(severity="warning", rule=rule, where=where, detail=detail)
+
+
+def _unfilled(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for item in items:
+        if not item.question.strip():
+            found.append(_error("unfilled", item.id, "The question is empty."))
+        if item.answerable is None:
+            found.append(_error("unfilled", item.id, 'Nobody has said whether it is "answerable".'))
+    return found
+
+
+def _labels(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for item in items:
+        if item.answerable is Answerable.NO and (item.gold or item.expected.strip()):
+            found.append(
+                _error("labels", item.id, "It is unanswerable and has gold or an expected answer.")
+            )
+        if item.answerable in (Answerable.YES, Answerable.PART) and not (
+            item.gold or item.expected.strip()
+        ):
+            found.append(
+                _error("labels", item.id, "It is answerable and has neither gold nor `expected`.")
+            )
+        if (item.answerable is Answerable.PART) != bool(item.unanswered.strip()):
+            found.append(
+                _error("labels", item.id, "`unanswered` belongs to `part`, and only there.")
+            )
+        if item.unanswered not in item.question:
+            found.append(
+                _error("labels", item.id, "`unanswered` is no literal part of the question.")
+            )
+    return found
+
+
+def _duplicates(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for name, count in Counter(item.id for item in items).items():
+        if count > 1:
+            found.append(_error("duplicate", name, f"The id comes {count} times."))
+    for group in _grouped(items, lambda item: f"{_plain(item.question)}\x00{item.as_of}"):
+        if _plain(group[0].question) and len({item.id for item in group}) > 1:
+            ids = ", ".join(item.id for item in group)
+            found.append(_error("duplicate", ids, "They ask the same question for the same day."))
+    return found
+
+
+def _leakage(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    """The same words in two splits: what is tuned on one has seen the other."""
+    found: list[GoldenFinding] = []
+    for group in _grouped(items, lambda item: " ".join(sorted(set(_plain(item.question).split())))):
+        splits = sorted({item.split for item in group})
+        if len(splits) > 1 and _plain(group[0].question):
+            ids = ", ".join(item.id for item in group)
+            detail = f"The same question stands in the splits {', '.join(map(repr, splits))}."
+            # The same words for another day are another question, but a close relative.
+            same_day = len({item.as_of for item in group}) < len(group)
+            found.append((_error if same_day else _warning)("leakage", ids, detail))
+    return found
+
+
+def _balance(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    if len(items) < USEFUL:
+        found.append(
+            _warning(
+                "size",
+                f"{len(items)} items",
+                f"A useful set has {USEFUL} to {2 * USEFUL}; {USEFUL - len(items)} are missing.",
+            )
+        )
+    labelled = [item for item in items if item.answerable is not None]
+    unanswerable = sum(item.answerable is Answerable.NO for item in labelled)
+    if labelled and not _LEAST_SHARE <= unanswerable / len(labelled) <= 1 - _LEAST_SHARE:
+        found.append(
+            _warning(
+                "balance",
+                f"{unanswerable} of {len(labelled)}",
+                "Both directions need questions: at least 15 % unanswerable, 15 % answerable.",
+            )
+        )
+    return found
+
+
+def _quotes(items: Sequence[GoldenItem], documents: Mapping[str, str]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for item in items:
+        for option in (option for piece in item.gold for option in piece.any_of):
+            text = documents.get(option.file)
+            if text is None:
+                found.append(_error("quote", item.id, f"There is no document {option.file!r}."))
+            elif not option.quote.strip():
+                found.append(_error("quote", item.id, f"A quote from {option.file} is empty."))
+            elif option.quote not in text:
+                shown = option.quote[:60].replace("\n", " ")
+                found.append(
+                    _error("quote", item.id, f"{option.file} does not say “{shown}” verbatim.")
+                )
+    return found
+
+
+def _grouped(
+    items: Sequence[GoldenItem], key: Callable[[GoldenItem], str]
+) -> Iterable[list[GoldenItem]]:
+    groups: dict[str, list[GoldenItem]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
