@@ -20,8 +20,9 @@ from grounded_rag.ingest.structure import Heading, build_sections, heading_spans
 from grounded_rag.protocols import ParsedDocument
 from grounded_rag.types import Span
 
-# PDFium may be used by one thread at a time.
-_PDFIUM = threading.Lock()
+PDFIUM = threading.Lock()
+"""PDFium may be used by one thread at a time: hold this around every use in the same process."""
+
 _WRONG_LETTERS = re.compile("ÿ|[a-z][À-ÞĀĂĄĆ][a-z]")
 _MOST_WRONG = 0.002
 _MOST_PAGES = 5000
@@ -47,7 +48,7 @@ class PdfReader:
             NoTextError: It holds pictures only.
         """
         check_size(len(data), source=source, max_bytes=self.max_bytes)
-        with _PDFIUM:
+        with PDFIUM:
             loaded = _load(data, source)
         if not any(loaded.pages):
             raise NoTextError(
