@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grounded_rag import __version__
-from grounded_rag.cli import commands, demo, fuzz, receipt
+from grounded_rag.cli import ask, commands, demo, fuzz, receipt
 from grounded_rag.cli.errors import guarded
 
 app = typer.Typer(
@@ -36,7 +36,7 @@ def _root(
 
 for _name, _function in (
     ("ingest", commands.ingest),
-    ("ask", commands.ask),
+    ("ask", ask.ask),
     ("verify", commands.verify),
     ("status", commands.status),
     ("demo", demo.demo),

@@ -11,7 +11,8 @@ import typer
 from rich.text import Text
 
 from grounded_rag import GroundedRAGError
-from grounded_rag.cli.render import console, safe
+from grounded_rag.cli.render import console
+from grounded_rag.text.display import safe
 
 ERROR = 1
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from grounded_rag import InputError
 from grounded_rag.cli.options import JsonOption
-from grounded_rag.cli.render import console, one_line
+from grounded_rag.cli.render import console
 from grounded_rag.testing.tamper import (
     KINDS,
     MIN_BENIGN,
@@ -28,6 +28,7 @@ from grounded_rag.testing.tamper import (
     run_cases,
     run_fuzz,
 )
+from grounded_rag.text.display import one_line
 
 _FINDINGS = 20
 

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grounded_rag.cli.render import console, one_line
+from grounded_rag.cli.render import console
 from grounded_rag.ingestion import IngestProgress, ProgressHook
+from grounded_rag.text.display import one_line
 
 _WORDS = {"read": "Reading", "embed": "Embedding", "write": "Writing"}
 

@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from grounded_rag import AuditReport, ReceiptCheck
-from grounded_rag.cli.render import one_line, safe
 from grounded_rag.receipts.audit import AuditFinding
 from grounded_rag.receipts.findings import (
     UNCHANGED,
@@ -22,6 +21,7 @@ from grounded_rag.receipts.findings import (
     StaleSource,
 )
 from grounded_rag.receipts.wording import number_line
+from grounded_rag.text.display import one_line, safe
 
 _DIFF = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
 _STYLES = {"same": "dim", "removed": "red", "added": "green"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -10,82 +9,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grounded_rag import Answer, AnswerStatus, Flag, Verification
-from grounded_rag.highlight import Highlight, highlight
+from grounded_rag import Answer, Verification
+from grounded_rag.render.terminal import answer_lines, flag_line
+from grounded_rag.text.display import one_line, safe
 
-_OVERRIDES = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069"
-_STYLES = {True: "black on bright_yellow", False: ""}
 _MARKS = {"supported": ("✓", "green"), "contradicted": ("✗", "red")}
 
 
-def safe(text: str) -> str:
-    """Return `text` without characters that could steer a terminal or reorder its line."""
-    return "".join(
-        c if c in "\n\t" or not _steers(c) else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-
-
-def _steers(character: str) -> bool:
-    return character in _OVERRIDES or (
-        unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t"
-    )
-
-
-def one_line(text: str) -> str:
-    """Return `text` on one line, safe for a terminal."""
-    return " ".join(safe(text).split())
-
-
 def answer_view(answer: Answer, *, trace: bool = False) -> RenderableType:
-    """Return an answer with its quotes highlighted, its flags, and what it cost."""
-    parts: list[RenderableType] = [Text(one_line(answer.question), style="bold")]
-    if answer.status is AnswerStatus.REFUSED:
-        parts.append(Text(safe(answer.text), style="yellow"))
-        if answer.refusal is not None:
-            parts.append(
-                Text(f"  why: {answer.refusal.detail} [{answer.refusal.reason}]", style="dim")
-            )
-            parts.append(Text(f"  next: {answer.refusal.next_step}", style="dim"))
-    else:
-        parts.append(Text(safe(answer.text), style="green"))
-        parts.extend(
-            Text(f"  not answered: {one_line(part)}", style="yellow") for part in answer.unanswered
-        )
-        parts.extend(Padding(_reference(item), (0, 0, 0, 2)) for item in highlight(answer))
-        parts.extend(_flag(flag) for flag in _once(answer.flags))
+    """Return an answer with its quotes highlighted, its badges, and what it cost."""
+    parts: list[RenderableType] = [answer_lines(answer)]
     if trace:
         parts.extend(_trace(answer))
     parts.append(Text(_cost(answer), style="dim"))
     return Group(*parts)
-
-
-def _reference(item: Highlight) -> RenderableType:
-    place = [item.chunk.title or item.chunk.chunk.doc_id]
-    headings = [name for name in item.chunk.chunk.headings if name != item.chunk.title]
-    if headings:
-        place.append(" › ".join(headings))
-    if item.reference.located.page is not None:
-        place.append(f"page {item.reference.located.page}")
-    if item.chunk.source:
-        place.append(item.chunk.source)
-    line = Text(f"[{item.reference.number}] ", style="cyan")
-    line.append(one_line(" · ".join(place)), style="dim")
-    quote = Text()
-    for segment in item.segments:
-        text = safe(segment.text).replace("\n", " ")
-        # The marks stay readable where there are no colours: in a pipe, in a log.
-        quote.append(f"“{text}”" if segment.quoted else text, style=_STYLES[segment.quoted])
-    return Group(line, Padding(quote, (0, 0, 0, 4)))
-
-
-def _once(flags: Sequence[Flag]) -> list[Flag]:
-    """Return one flag a kind and document: a person need not read it once a claim."""
-    return list({(flag.kind, flag.doc_id, flag.detail): flag for flag in flags}.values())
-
-
-def _flag(flag: Flag) -> Text:
-    name = flag.kind.replace("_", " ")
-    return Text(f"  ! {name}: {one_line(flag.detail)}", style="magenta")
 
 
 def _trace(answer: Answer) -> list[RenderableType]:
@@ -128,7 +65,7 @@ def verification_view(verification: Verification) -> RenderableType:
             span = located.document_span
             place = f"{located.doc_id}[{span.start}:{span.end}]"
             lines.append(Text(f"    “{one_line(located.quote)}” — {one_line(place)}", style="dim"))
-    lines.extend(_flag(flag) for flag in verification.flags)
+    lines.extend(flag_line(flag) for flag in verification.flags)
     lines.extend(
         Text(one_line(f"{problem.reason} @ {problem.path}: {problem.detail}"), style="yellow")
         for problem in verification.problems

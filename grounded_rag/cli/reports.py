@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from grounded_rag.cli.render import one_line
 from grounded_rag.index.records import IndexStatus
 from grounded_rag.ingestion import IngestReport
+from grounded_rag.text.display import one_line
 
 _SHOWN = 12
 

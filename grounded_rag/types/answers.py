@@ -250,6 +250,37 @@ class Answer(Frozen):
         whole["trace"] = self.trace.model_dump(mode="json")
         return json.dumps(whole, ensure_ascii=False, indent=indent)
 
+    def to_html(self, *, standalone: bool = False, id_prefix: str = "answer") -> str:
+        """Return the answer as HTML, every value escaped; see `render.html.to_html`.
+
+        Args:
+            standalone: Whether to return a whole document instead of an `<article>`.
+            id_prefix: Begins the ids of the article, so that several fit into one page.
+
+        Raises:
+            ValueError: `id_prefix` is no simple name.
+        """
+        from grounded_rag.render.html import to_html
+
+        return to_html(self, standalone=standalone, id_prefix=id_prefix)
+
+    def to_markdown(self) -> str:
+        """Return the answer as Markdown, every value escaped; see `render.markdown.to_markdown`."""
+        from grounded_rag.render.markdown import to_markdown
+
+        return to_markdown(self)
+
+    def to_terminal(self, *, color: bool = False, width: int = 80) -> str:
+        """Return the answer as lines for a terminal, free of control characters.
+
+        Args:
+            color: Whether to colour the text.
+            width: Columns to wrap at.
+        """
+        from grounded_rag.render.terminal import to_terminal
+
+        return to_terminal(self, color=color, width=width)
+
     def receipt(self, *, include_text: bool = True) -> Receipt:
         """Return a receipt: all that anyone needs to check this answer again, offline.
 
@@ -259,7 +290,7 @@ class Answer(Frozen):
         Raises:
             ReceiptError: The answer holds text that JSON cannot carry.
         """
-        # Nothing else in this layer looks up; here it is for the sake of `answer.receipt()`.
+        # Like the renderings above, for the sake of a method: nothing else in this layer looks up.
         from grounded_rag.receipts.make import make_receipt
 
         return make_receipt(self, include_text=include_text)

@@ -1,0 +1,1 @@
+"""Answers for people: HTML, Markdown and plain or coloured terminal text."""
