@@ -65,7 +65,7 @@ def _attributed(
         :_TRIED
     ]
     ranked = [place for place in ranked if stems & place.stems]
-    tried = [(place,) for place in ranked]
+    tried: list[tuple[_Place, ...]] = [(place,) for place in ranked]
     # A sentence that joins two facts needs both quotes.
     tried += [(ranked[0], other) for other in ranked[1:]]
     best: Claim | None = None

@@ -80,10 +80,7 @@ def read_answers(
     by_question = {item.question: item for item in golden}
     for number, text in _objects(Path(path)):
         try:
-            row = json.loads(text) if isinstance(text, str) else text
-            if not isinstance(row, dict):
-                raise TypeError("no JSON object")
-            json.dumps(row, ensure_ascii=False).encode("utf-8")
+            row = _row(text)
             recorded = reader(row)
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             yield Line(number=number, content=_unreadable(number, error))
@@ -110,6 +107,15 @@ def _objects(path: Path) -> Iterator[tuple[int, Any]]:
         raise InputError(
             f"{path} cannot be read: {error}.", hint="Give UTF-8 JSON lines, or one JSON list."
         ) from error
+
+
+def _row(given: Any) -> dict[str, Any]:
+    row = json.loads(given) if isinstance(given, str) else given
+    if not isinstance(row, dict):
+        raise TypeError("no JSON object")
+    # Lone surrogates can be written in JSON and in no file of ours: found here, line by line.
+    json.dumps(row, ensure_ascii=False).encode("utf-8")
+    return row
 
 
 def _unreadable(number: int, error: Exception) -> Unreadable:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from grounded_rag.config import Policy
 from grounded_rag.evaluation.attribution import attribute
 from grounded_rag.evaluation.formats import Context, Recorded, Unreadable
 from grounded_rag.evaluation.records import EvalRecord, OtherAnswer, RecordError
+from grounded_rag.protocols import SupportCheck
 from grounded_rag.resources import default_refusal
 from grounded_rag.types import Chunk, Draft, Outcome, RetrievedChunk, Span
 from grounded_rag.verification import verify
 
 
-def judge_other(content: Recorded | Unreadable, *, policy: Policy, refusal: str = "") -> EvalRecord:
+def judge_other(
+    content: Recorded | Unreadable,
+    *,
+    policy: Policy,
+    refusal: str = "",
+    checks: Sequence[SupportCheck] | None = None,
+) -> EvalRecord:
     """Verify a recorded answer and return its record.
 
     A refusal is decided by structure: the record says so, or the whole text is the refusal string
@@ -23,6 +31,7 @@ def judge_other(content: Recorded | Unreadable, *, policy: Policy, refusal: str 
         content: What was read.
         policy: Rules for quotes; which tiers count is the run's policy too.
         refusal: The system's refusal string; "" means the built-in one.
+        checks: Support checks; None means the built-in ones, which confirm near-copies alone.
     """
     if isinstance(content, Unreadable):
         return EvalRecord(item=content.item, error=content.error)
@@ -42,13 +51,14 @@ def judge_other(content: Recorded | Unreadable, *, policy: Policy, refusal: str 
         return EvalRecord(item=content.item, error=error)
     draft = Draft(claims=content.claims)
     if not content.claims:
-        draft = attribute(content.text, contexts, question=content.item.question)
+        draft = attribute(content.text, contexts, question=content.item.question, checks=checks)
     verification = verify(
         draft,
         contexts,
         question=content.item.question,
         as_of=content.item.as_of,
         quote_match=policy.quote_match,
+        checks=checks,
     )
     other = OtherAnswer(
         text=content.text,
