@@ -180,6 +180,7 @@ def _claim(claim: Claim, label_of: Mapping[str, str]) -> dict[str, Any]:
             }
             for citation in claim.citations[:_MAX_CLAIMS]
         ],
+        **({"arithmetic": _clip(claim.arithmetic)} if claim.arithmetic else {}),
     }
 
 

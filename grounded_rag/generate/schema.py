@@ -70,6 +70,14 @@ def response_model(labels: Sequence[str]) -> type[AnswerShape]:
             ),
         ),
         text=(str, Field(description="One fact, as a near-copy of its quote.")),
+        arithmetic=(
+            str,
+            Field(
+                default="",
+                description="Only if the question asks for a number that is computed from quoted "
+                "numbers: the expression, such as (120 - 96) / 96. Otherwise empty.",
+            ),
+        ),
     )
     return create_model(
         "GroundedAnswer",
@@ -125,6 +133,7 @@ def _claim(item: Any) -> dict[str, Any]:
     return {
         "citations": [_citation(entry) for entry in citations],
         "text": _text(item.get("text")),
+        **({"arithmetic": _text(item["arithmetic"])} if "arithmetic" in item else {}),
     }
 
 

@@ -197,6 +197,7 @@ def _draft(parsed: AnswerShape, messages: BuiltMessages) -> Draft:
                 Citation(chunk_id=messages.chunk_id(entry.chunk_id), quote=entry.quote)
                 for entry in claim.citations
             ),
+            arithmetic=claim.arithmetic.strip() or None,
         )
         for claim in parsed.claims
     )

@@ -267,7 +267,7 @@ class ReceiptChecker:
                 quote = each.standing.span.of(each.held.text)
                 chunks.append(each.passage)
                 citations.append(Citation(chunk_id=each.passage.chunk.id, quote=quote))
-        asked = Claim(text=claim.text, citations=tuple(citations))
+        asked = Claim(text=claim.text, citations=tuple(citations), arithmetic=claim.arithmetic)
         (verdict,) = run_verifier([asked], chunks, question, rules).claims
         return "" if verdict.supported else verdict.why
 

@@ -190,7 +190,11 @@ def shown_verdict(claim: ReceiptClaim) -> ClaimVerdict:
         for citation in claim.citations
     )
     return ClaimVerdict(
-        claim=Claim(text=claim.text, citations=tuple(check.citation for check in checks)),
+        claim=Claim(
+            text=claim.text,
+            citations=tuple(check.citation for check in checks),
+            arithmetic=claim.arithmetic,
+        ),
         citations=checks,
         status=ClaimStatus.SUPPORTED,
         tier=claim.tier,

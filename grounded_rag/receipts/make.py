@@ -62,6 +62,7 @@ def _claim(verdict: ClaimVerdict, texts: dict[str, str]) -> ReceiptClaim:
     return ReceiptClaim(
         text=verdict.text,
         citations=tuple(_citation(place, texts[place.chunk_id]) for place in verdict.located),
+        arithmetic=verdict.claim.arithmetic,
         tier=verdict.tier,
         checks=tuple(dict.fromkeys(signal.check for signal in verdict.signals)),
     )

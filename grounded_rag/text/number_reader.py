@@ -189,6 +189,8 @@ class NumberReader:
     def _unit_name(self, at: int) -> tuple[str, int]:
         token = self.tokens[at]
         following = word_at(self.tokens, at + 1)
+        if following == "end" and token.lower in ("year", "month", "quarter", "week"):
+            return "", 0  # "at 2018 year end" is no span of 2018 years
         if token.text == "°" and following in ("c", "f") and self.tokens[at + 1].glued:
             return "°" + following, 2
         if following == "-":

@@ -23,10 +23,13 @@ class Claim(Frozen):
     Attributes:
         text: The statement.
         citations: Its evidence; none means `uncited`. A shipped claim has at least one.
+        arithmetic: How a number that no source states follows from quoted numbers, such as
+            "(1,496.5 - 1,202.9) / 1,202.9"; it is worked out again. None for most claims.
     """
 
     text: str
     citations: tuple[Citation, ...] = ()
+    arithmetic: str | None = None
 
     @property
     def chunk_id(self) -> str | None:

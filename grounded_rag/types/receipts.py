@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import (
+    AwareDatetime,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.answers import AnswerStatus, Refusal
@@ -78,14 +84,24 @@ class ReceiptClaim(Frozen):
     Attributes:
         text: The statement.
         citations: Its quotes; at least one.
+        arithmetic: How a number of it follows from quoted numbers; left out of the JSON if None.
         tier: How strong its support was found.
         checks: Names of the support checks that spoke about it.
     """
 
     text: str
     citations: Annotated[tuple[ReceiptCitation, ...], Field(min_length=1)]
+    arithmetic: str | None = None
     tier: Tier
     checks: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what most claims lack: receipts written without it keep their hash."""
+        fields: dict[str, Any] = serialise(self)
+        if self.arithmetic is None:
+            fields.pop("arithmetic", None)
+        return fields
 
 
 class Signature(Frozen):

@@ -42,7 +42,8 @@ def parse_draft(value: object) -> ParsedDraft:
 
     Args:
         value: A `Draft`; a mapping with "claims" (each with "text" and either "chunk_id" and
-            "quote" or "citations") and optionally "answer" and "unanswered"; a list of claims;
+            "quote" or "citations", and optionally "arithmetic") and optionally "answer" and
+            "unanswered"; a list of claims;
             any pydantic model of that shape; the same as a JSON string; or raw text.
 
     Raises:
@@ -129,7 +130,8 @@ def _claim(item: object, path: str) -> tuple[Claim, bool]:
         _citation(entry, f"{path}.citations[{index}]")
         for index, entry in enumerate(_sequence(cited, f"{path}.citations"))
     )
-    return Claim(text=text, citations=citations), repaired
+    arithmetic = _string(item.get("arithmetic"), f"{path}.arithmetic").strip() or None
+    return Claim(text=text, citations=citations, arithmetic=arithmetic), repaired
 
 
 def _citation(entry: object, path: str) -> Citation:
@@ -180,6 +182,7 @@ def _without_surrogates(draft: Draft) -> ParsedDraft:
     for index, claim in enumerate(draft.claims):
         path = f"claims[{index}]"
         texts.append((f"{path}.text", claim.text))
+        texts.append((f"{path}.arithmetic", claim.arithmetic or ""))
         for citation in claim.citations:
             texts += [(f"{path}.chunk_id", citation.chunk_id), (f"{path}.quote", citation.quote)]
     for path, text in texts:

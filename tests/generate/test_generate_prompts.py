@@ -14,7 +14,7 @@ from grounded_rag.resources import default_refusal, prompts_dir
 # Change the prompt, its version line and this table together: a prompt is part of the product,
 # and answers recorded under one version are compared with answers of the same version only.
 SNAPSHOT = {
-    "answer.md": ("version 1", "d469197869ff2f58"),
+    "answer.md": ("version 2", "4340e04b9a8506c4"),
     "reask.md": ("version 1", "4c9b5313aad7f561"),
 }
 
@@ -81,7 +81,7 @@ def test_a_missing_folder_is_named(tmp_path):
         ("answer.md", "quote", "excerpt", "quote"),
         ("answer.md", "$refusal", "$refusal $context", r"\$context"),
         ("answer.md", "$refusal", "$refusal costs $ 5", "dollar"),
-        ("answer.md", "<!-- grounded_rag prompt: answer, version 1 -->\n", "", "version"),
+        ("answer.md", "<!-- grounded_rag prompt: answer, version 2 -->\n", "", "version"),
         ("reask.md", "$failed", "", r"\$failed"),
         ("reask.md", "$note", "", r"\$note"),
         ("reask.md", "chunk_id", "source", "chunk_id"),

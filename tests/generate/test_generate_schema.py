@@ -13,6 +13,7 @@ from grounded_rag.generate.schema import normalise, response_model
 
 SHAPE = response_model(("AB-1", "AB-2"))
 GOOD = {"text": "a", "citations": [{"chunk_id": "AB-1", "quote": "a"}]}
+READ = {**GOOD, "arithmetic": ""}
 
 
 def read(value):
@@ -34,6 +35,14 @@ def test_a_regular_answer_is_not_repaired():
     assert not parsed.repaired
 
 
+def test_declared_arithmetic_is_kept_and_optional():
+    computed = {**GOOD, "arithmetic": "(120 - 96) / 96"}
+    parsed = read({"claims": [computed, {**GOOD, "arithmetic": ""}], "unanswered": []})
+    assert [claim.arithmetic for claim in parsed.claims] == ["(120 - 96) / 96", ""]
+    assert not parsed.repaired
+    assert "arithmetic" not in SHAPE.model_json_schema()["$defs"]["ClaimItem"]["required"]
+
+
 @pytest.mark.parametrize(
     "claim",
     [
@@ -46,13 +55,13 @@ def test_a_regular_answer_is_not_repaired():
 def test_other_forms_of_the_same_claim_are_read(claim):
     parsed = read({"claims": [claim]})
     assert parsed.repaired
-    assert parsed.claims[0].model_dump() == GOOD
+    assert parsed.claims[0].model_dump() == READ
 
 
 @pytest.mark.parametrize("bad", ["just text", 5, None, {}, {"text": ["x"]}, {"citations": 3}, [1]])
 def test_a_bad_claim_costs_no_good_one(bad):
     parsed = read({"claims": [GOOD, bad], "unanswered": []})
-    assert parsed.claims[0].model_dump() == GOOD
+    assert parsed.claims[0].model_dump() == READ
     assert len(parsed.claims) == 2
     assert parsed.repaired
 
@@ -87,5 +96,5 @@ json_values = st.recursive(
 @given(claims=st.lists(json_values, max_size=4), unanswered=json_values)
 def test_any_list_of_claims_can_be_read(claims, unanswered):
     parsed = read({"claims": [GOOD, *claims], "unanswered": unanswered})
-    assert parsed.claims[0].model_dump() == GOOD
+    assert parsed.claims[0].model_dump() == READ
     assert len(parsed.claims) == len(claims) + 1

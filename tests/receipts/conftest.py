@@ -2,7 +2,7 @@
 
 import pytest
 
-from grounded_rag import GroundedRAG, update_index
+from grounded_rag import GroundedRAG, Policy, update_index
 from grounded_rag.testing import HashEmbedding, ScriptedGenerator
 from grounded_rag.types import Citation, Claim, Draft
 
@@ -53,11 +53,17 @@ class Bank:
     def sync(self):
         update_index([self.folder], index=self.index, embedding=HashEmbedding())
 
-    def answer(self, quote, *, claim=None, question="What holds?", as_of="2025-01-01"):
+    def answer(
+        self, quote, *, claim=None, question="What holds?", as_of="2025-01-01", arithmetic=None
+    ):
         """Answer with `quote` from whichever chunk holds it."""
-        generator = _Quoting(quote, claim or quote)
+        generator = _Quoting(quote, claim or quote, arithmetic)
         with GroundedRAG.open(
-            self.index, embedding=HashEmbedding(), generator=generator, receipts=self.receipts
+            self.index,
+            embedding=HashEmbedding(),
+            generator=generator,
+            receipts=self.receipts,
+            policy=Policy(support="balanced" if arithmetic else "strict"),
         ) as rag:
             answer = rag.query(question, as_of=as_of)
         assert answer.answered, answer.trace
@@ -65,14 +71,15 @@ class Bank:
 
 
 class _Quoting(ScriptedGenerator):
-    def __init__(self, quote, claim):
+    def __init__(self, quote, claim, arithmetic):
         super().__init__()
-        self.quote, self.claim = quote, claim
+        self.quote, self.claim, self.arithmetic = quote, claim, arithmetic
 
     async def generate(self, request):
         (chunk_id,) = [c.chunk.id for c in request.chunks if self.quote in c.chunk.text]
         citation = Citation(chunk_id=chunk_id, quote=self.quote)
-        self._script.append(Draft(claims=(Claim(text=self.claim, citations=(citation,)),)))
+        claim = Claim(text=self.claim, citations=(citation,), arithmetic=self.arithmetic)
+        self._script.append(Draft(claims=(claim,)))
         return await super().generate(request)
 
 

@@ -11,7 +11,8 @@ from grounded_rag.text.numbers import Agreement, Quantity, compare
 from grounded_rag.text.quantities import DateValue
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.analysis import Analysis, analyse
-from grounded_rag.verification.support.signals import fine, veto
+from grounded_rag.verification.support.arithmetic import declared
+from grounded_rag.verification.support.signals import fine, listed, veto
 
 _SMALL = 3
 _COPY = 0.9
@@ -37,6 +38,9 @@ def numbers(case: ClaimCase) -> Signal | None:
     """Say whether the claim has a number that its evidence does not give."""
     analysis = analyse(case)
     stated = claim_quantities(analysis)
+    computed = declared(case.claim.arithmetic, analysis)
+    if computed.problem:
+        return veto("numbers", Reason.NUMBER_MISMATCH, computed.problem)
     if not stated:
         return None
     evidence = analysis.whole.quantities
@@ -45,7 +49,7 @@ def numbers(case: ClaimCase) -> Signal | None:
         return veto("numbers", Reason.NUMBER_MISMATCH, exchanged)
     for quantity in stated:
         found = agreements(quantity, evidence)
-        if found & {Agreement.SAME, Agreement.WEAKER}:
+        if found & {Agreement.SAME, Agreement.WEAKER} or quantity.text in computed.explained:
             continue
         if found & {Agreement.OTHER_UNIT, Agreement.UNIT_ADDED}:
             continue
@@ -54,6 +58,11 @@ def numbers(case: ClaimCase) -> Signal | None:
         if not _decides(quantity, analysis):
             continue
         return veto("numbers", Reason.NUMBER_MISMATCH, _explain(quantity, evidence, analysis))
+    if computed.explained:
+        return fine(
+            "numbers",
+            f"{listed(sorted(computed.explained))} was computed again from the quoted numbers.",
+        )
     return fine("numbers", "Every number of the claim is in its evidence.")
 
 

@@ -7,6 +7,7 @@ from grounded_rag.text.numbers import Agreement, Quantity
 from grounded_rag.text.units import is_currency
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.analysis import Analysis, analyse
+from grounded_rag.verification.support.arithmetic import declared
 from grounded_rag.verification.support.numbers import agreements, claim_quantities
 from grounded_rag.verification.support.signals import fine, veto
 
@@ -14,7 +15,10 @@ from grounded_rag.verification.support.signals import fine, veto
 def units(case: ClaimCase) -> Signal | None:
     """Say whether a number of the claim has kept its unit."""
     analysis = analyse(case)
-    stated = [q for q in claim_quantities(analysis) if q.unit or q.times]
+    computed = declared(case.claim.arithmetic, analysis).explained
+    stated = [
+        q for q in claim_quantities(analysis) if (q.unit or q.times) and q.text not in computed
+    ]
     if not stated:
         return None
     for quantity in stated:

@@ -1,0 +1,209 @@
+"""Declared arithmetic: a number of the claim that code computes from quoted numbers.
+
+A claim may say how it came by a number that no source states. The expression is worked out again
+here; each operand must be a number of the quotes, found by value, and the result must be a number
+of the claim at the precision in which the claim prints it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from grounded_rag.text.arithmetic import ExpressionError, parse_expression
+from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
+from grounded_rag.text.quantities import Bound
+from grounded_rag.text.units import factor, is_currency
+from grounded_rag.verification.support.analysis import Analysis
+from grounded_rag.verification.support.calculation import CalculationError, Result, calculate
+
+_NUMBER = re.compile(r"\d+(?:[.,']\d+)*")
+_SCALES = {
+    1_000: re.compile(r"thousand|['’]?000(?!\d)|\btsd\b|\bk\b", re.IGNORECASE),
+    1_000_000: re.compile(
+        r"million|\bmn\b|\bmio\b|(?:[$€£(]\s?|usd|eur|gbp)m\b|\bmm\b", re.IGNORECASE
+    ),
+    1_000_000_000: re.compile(r"billion|\bbn\b|\bmrd\b", re.IGNORECASE),
+}
+_DOWN = re.compile(
+    r"\b(?:decreas|declin|reduc|fell|fall|drop|lower|less|fewer|down|shrank|shrunk|cut|"
+    r"cheaper|shorter|smaller|below|sank|gesunken|weniger)\w*",
+    re.IGNORECASE,
+)
+_UP = re.compile(
+    r"\b(?:increas|grew|grow|rise|rose|rising|risen|gain|higher|more|up|greater|larger|longer|"
+    r"dearer|above|gestiegen|mehr)\w*",
+    re.IGNORECASE,
+)
+_APART = re.compile(r"\b(?:differ|apart|between|gap|chang)\w*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What became of the arithmetic that a claim declares.
+
+    Attributes:
+        explained: Texts of the claim's quantities that it accounts for.
+        problem: Why it accounts for none, in one sentence; "" where it does.
+    """
+
+    explained: frozenset[str] = frozenset()
+    problem: str = ""
+
+
+def declared(expression: str | None, analysis: Analysis) -> Declared:
+    """Work out the expression of a claim and find its result in the claim.
+
+    Args:
+        expression: The expression, or None where the claim declares none.
+        analysis: The claim beside its evidence.
+    """
+    if not expression or not expression.strip():
+        return Declared()
+    return _declared(expression, analysis)
+
+
+@lru_cache(maxsize=256)
+def _declared(expression: str, analysis: Analysis) -> Declared:
+    try:
+        result = calculate(parse_expression(expression), analysis.quotes.quantities)
+    except ExpressionError as error:
+        return Declared(problem=f"The claim's arithmetic cannot be read: {error}.")
+    except CalculationError as error:
+        return Declared(problem=f"The claim's arithmetic does not hold: {error}.")
+    stated = [q for statement in analysis.statements for q in statement.reading.quantities]
+    explained = frozenset(q.text for q in stated if _yields(result, q, analysis))
+    if explained:
+        return Declared(explained)
+    return Declared(
+        problem=f"The claim's arithmetic comes to {result.shown}, which the claim does not say."
+    )
+
+
+def _yields(result: Result, claim: Quantity, analysis: Analysis) -> bool:
+    if claim.kind not in ("number", "fraction") or not claim.values:
+        return False
+    if result.days is not None:
+        return _lasts(result, claim)
+    if not _same_direction(result, claim, analysis):
+        return False
+    sign = -1 if result.number < 0 <= claim.values[0] else 1
+    value = sign * result.number
+    if claim.bound is not Bound.EXACT and _follows(value, result.unit, claim):
+        return True
+    readings = _readings(claim, result, analysis)
+    return any(_rounds(value, reading, unit) for reading, unit in readings)
+
+
+def _follows(value: Fraction, unit: str, claim: Quantity) -> bool:
+    """Whether "about 5,000" or "more than 300" follows from the exact result."""
+    exact = Quantity(str(value), 0, 0, "number", values=(value,), unit=unit or claim.unit)
+    return compare(claim, exact) in (Agreement.SAME, Agreement.WEAKER)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One reading of a printed number: its value, and the size of its last digit."""
+
+    value: Fraction
+    step: Fraction
+
+
+def _readings(claim: Quantity, result: Result, analysis: Analysis) -> list[tuple[_Step, Fraction]]:
+    """Return how the claim's number may be read in the unit of the result, each with a factor."""
+    found: list[tuple[_Step, Fraction]] = []
+    for full, bare in _printed(claim):
+        unit = factor(claim.written_unit)
+        scale = abs(full.value / bare.value) if bare.value else unit
+        plain = claim.unit == result.unit or (not claim.unit and result.unit != "%")
+        if plain or (claim.unit == "%" and result.ratio):
+            found.append((full, Fraction(1)))
+        elif claim.unit == "pp" and result.unit == "%":
+            found.append((full, Fraction(100)))
+        elif not result.unit and _names(claim, analysis):
+            found.append((full, unit))
+        else:
+            continue
+        # The evidence's numbers may be "in millions", as the head of their table says.
+        size = scale / unit
+        if size > 1 and _scaled(size, analysis) and claim.unit != "%":
+            found.append((bare, Fraction(1)))
+    return found
+
+
+def _names(claim: Quantity, analysis: Analysis) -> bool:
+    """Whether the claim's unit stands somewhere in the cited passage or its headings."""
+    known = (*analysis.chunk.quantities, *analysis.context.quantities)
+    if any(other.unit == claim.unit for other in known):
+        return True
+    written = claim.written_unit.lower()
+    texts = (analysis.chunk, analysis.context)
+    return not is_currency(claim.unit) and any(
+        written.rstrip("s") in (term.stem, term.lower.rstrip("s"))
+        for text in texts
+        for term in text.terms
+    )
+
+
+def _scaled(size: Fraction, analysis: Analysis) -> bool:
+    pattern = _SCALES.get(int(size)) if size.denominator == 1 else None
+    return pattern is not None and any(
+        pattern.search(text.text) for text in (analysis.chunk, analysis.context)
+    )
+
+
+def _printed(claim: Quantity) -> list[tuple[_Step, _Step]]:
+    """Return each reading of a number, in base units and as printed, with its last digit's size."""
+    token = _NUMBER.search(claim.text)
+    if token is None:
+        exact = [_Step(value, Fraction(0)) for value in claim.values]
+        return [(step, step) for step in exact]
+    digits = int("".join(character for character in token.group() if character.isdigit()))
+    found: list[tuple[_Step, _Step]] = []
+    bare = find_quantities(token.group())
+    readings = bare[0].values if len(bare) == 1 else ()
+    for value in claim.values:
+        for reading in readings:
+            decimals = next((d for d in range(16) if digits == reading * 10**d), None)
+            size = abs(value / reading) if reading else factor(claim.written_unit)
+            if decimals is None or (len(readings) > 1 and not _plain(size, claim)):
+                continue
+            step = Fraction(1, 10**decimals)
+            sign = -1 if value < 0 else 1
+            found.append((_Step(value, size * step), _Step(sign * reading, step)))
+    return found
+
+
+def _plain(size: Fraction, claim: Quantity) -> bool:
+    """Whether a size is what the unit and a scale word account for, not another reading."""
+    scales = [Fraction(1), *map(Fraction, _SCALES)] if claim.text[-1:].isalpha() else [Fraction(1)]
+    return size / factor(claim.written_unit) in scales if claim.written_unit else size in scales
+
+
+def _rounds(value: Fraction, printed: _Step, unit: Fraction) -> bool:
+    return abs(value * unit - printed.value) <= printed.step / 2
+
+
+def _lasts(result: Result, claim: Quantity) -> bool:
+    """Whether a span between two dates is the claim's number of days, weeks, months or years."""
+    days = abs(result.days or 0)
+    if claim.unit == "s":
+        return Fraction(days * 86400) in claim.values
+    if claim.unit == "month":
+        whole = result.months - result.months % 12 if "y" in claim.written_unit else result.months
+        return Fraction(whole) in claim.values
+    return not claim.unit and Fraction(days) in claim.values
+
+
+def _same_direction(result: Result, claim: Quantity, analysis: Analysis) -> bool:
+    """Whether the sign of the result is what the claim's words say."""
+    text = " ".join(statement.reading.text for statement in analysis.statements)
+    down, up = _DOWN.search(text), _UP.search(text)
+    negative = claim.values[0] < 0
+    if negative:
+        return result.number < 0
+    if result.number < 0:
+        return bool(down) or (bool(_APART.search(text)) and not up)
+    return not (result.change and down and not up)

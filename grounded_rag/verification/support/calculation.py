@@ -1,0 +1,244 @@
+"""Working out an expression whose operands are all numbers of the evidence."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from grounded_rag.text.arithmetic import Call, Expression, Negative, Operand
+from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
+from grounded_rag.text.quantities import DateValue
+
+_LEADING = re.compile(r"\d+(?:[.,']\d+)*")
+_LARGEST = 10**60
+
+
+class CalculationError(ValueError):
+    """The expression cannot be worked out from the evidence; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an expression comes to.
+
+    Attributes:
+        number: The value in base units; days for a span between dates.
+        unit: Base unit, or "".
+        ratio: Whether it is a share, so that it may be said in percent.
+        change: Whether it is a change relative to its own starting point.
+        summands: How many numbers were added up at its top level.
+        days: Days between two dates, or None for anything else.
+        months: Whole months between them.
+        date: The date that it is, or None.
+        less: What was taken off at its top level, or None.
+        written: The integer without a unit that it was written as, or None.
+        constant: The same where it is no number of the evidence, or None.
+    """
+
+    number: Fraction
+    unit: str = ""
+    ratio: bool = False
+    change: bool = False
+    summands: int = 1
+    days: int | None = None
+    months: int = 0
+    date: dt.date | None = None
+    less: Fraction | None = None
+    written: int | None = None
+    constant: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """The value for a person, at most four decimals."""
+        if self.days is not None:
+            return f"{self.days} days"
+        number = self.number * 100 if self.unit == "%" else self.number
+        text = f"{float(number):,.4f}".rstrip("0").rstrip(".")
+        return f"{text} {self.unit}".strip()
+
+
+def calculate(expression: Expression, evidence: Sequence[Quantity]) -> Result:
+    """Return what `expression` comes to.
+
+    Integers that no evidence gives are allowed where they say nothing of their own: the number
+    of summands under an average, 100 to say a ratio in percent, 1 beside a share, and 0.
+
+    Args:
+        expression: A parsed expression.
+        evidence: Numbers and dates of the quotes.
+
+    Raises:
+        CalculationError: An operand is not in the evidence, units do not fit, or a divisor is 0.
+    """
+    found = _Calculator(evidence).value(expression)
+    if found.constant is not None or found.date is not None:
+        raise CalculationError("it computes nothing from the evidence")
+    if abs(found.number) > _LARGEST:
+        raise CalculationError("it comes to a number that counts nothing")
+    return found
+
+
+class _Calculator:
+    def __init__(self, evidence: Sequence[Quantity]) -> None:
+        self._evidence = evidence
+
+    def value(self, node: Expression) -> Result:
+        if isinstance(node, Operand):
+            return self._operand(node.text)
+        if isinstance(node, Negative):
+            inner = self.value(node.inner)
+            number = -_known(inner).number
+            return replace(inner, number=number, days=None, less=None, written=None)
+        if isinstance(node, Call):
+            return self._call(node)
+        left, right = self.value(node.left), self.value(node.right)
+        return _OPERATIONS[node.operator](left, right)
+
+    def _call(self, node: Call) -> Result:
+        values = [self.value(argument) for argument in node.arguments]
+        if node.name == "days":
+            return _span(values[1], values[0])
+        if node.name == "percent_change":
+            old, new = values
+            return _divide(_subtract(new, old), old)
+        total = values[0]
+        for other in values[1:]:
+            total = _add(total, other)
+        if node.name == "average":
+            return replace(total, number=total.number / len(values), summands=1, written=None)
+        return total
+
+    def _operand(self, text: str) -> Result:
+        found = find_quantities(text)
+        if len(found) != 1:
+            raise CalculationError("an operand is no single number")
+        operand = found[0]
+        whole = not operand.unit and operand.values and operand.values[0].denominator == 1
+        written = int(operand.values[0]) if whole else None
+        for other in self._evidence:
+            located = _located(operand, other)
+            if located is not None:
+                return replace(located, written=written)
+        if written is not None:
+            return Result(Fraction(written), written=written, constant=written)
+        raise CalculationError(f"“{operand.text}” is not in its quotes")
+
+
+def _located(operand: Quantity, evidence: Quantity) -> Result | None:
+    """Return the operand as the evidence has it, or None where they are not the same number."""
+    if operand.dates and evidence.dates:
+        day = next((d for o in operand.dates for d in evidence.dates if _dated(o, d)), None)
+        return None if day is None else Result(Fraction(0), date=_date(day))
+    if compare(operand, evidence) is Agreement.SAME:
+        common = [value for value in operand.values if value in evidence.values]
+        value = (common or operand.values or evidence.values or (None,))[0]
+        if value is None:
+            return None
+        return Result(value, unit=operand.unit or evidence.unit, ratio=_share(evidence))
+    # "12.5" for "12.5 million" or "3.3" for "3.3 %": the evidence says what the digits mean.
+    if operand.unit or operand.written_unit or not evidence.values:
+        return None
+    digits = _LEADING.search(evidence.text)
+    bare = find_quantities(digits.group()) if digits else ()
+    if len(bare) == 1 and not set(bare[0].values).isdisjoint(operand.values):
+        return Result(evidence.values[0], unit=evidence.unit, ratio=_share(evidence))
+    return None
+
+
+def _share(quantity: Quantity) -> bool:
+    return quantity.unit == "%" or quantity.kind == "fraction"
+
+
+def _dated(operand: DateValue, evidence: DateValue) -> bool:
+    return operand == evidence and None not in (operand.year, operand.month, operand.day)
+
+
+def _date(value: DateValue) -> dt.date:
+    try:
+        return dt.date(value.year or 0, value.month or 0, value.day or 0)
+    except ValueError as error:
+        raise CalculationError("a date does not exist") from error
+
+
+def _known(value: Result) -> Result:
+    """Refuse an integer that is neither in the evidence nor one of the harmless ones."""
+    if value.constant:
+        raise CalculationError(f"“{value.constant}” is not in its quotes")
+    if value.date is not None:
+        raise CalculationError("a date can only be taken from a date")
+    return value
+
+
+def _combine(left: Result, right: Result, sign: int) -> Result:
+    one = next((v for v in (left, right) if v.written == 1), None)
+    other = right if one is left else left
+    if one is not None and other.ratio and other.unit in ("", "%"):
+        return Result(left.number + sign * right.number, ratio=True, change=one is right)
+    left, right = _known(left), _known(right)
+    if left.unit and right.unit and left.unit != right.unit:
+        raise CalculationError(f"{left.unit} and {right.unit} cannot be added")
+    return Result(
+        left.number + sign * right.number,
+        unit=left.unit or right.unit,
+        ratio=left.ratio and right.ratio,
+        summands=left.summands + right.summands,
+    )
+
+
+def _add(left: Result, right: Result) -> Result:
+    return _combine(left, right, 1)
+
+
+def _subtract(left: Result, right: Result) -> Result:
+    if left.date is not None and right.date is not None:
+        return _span(left, right)
+    return replace(_combine(left, right, -1), less=right.number)
+
+
+def _span(until: Result, since: Result) -> Result:
+    if until.date is None or since.date is None:
+        raise CalculationError("a span needs two dates of the quotes")
+    first, last = sorted((until.date, since.date))
+    days = (until.date - since.date).days
+    months = 12 * (last.year - first.year) + last.month - first.month - (last.day < first.day)
+    return Result(Fraction(days), days=days, months=months)
+
+
+def _multiply(left: Result, right: Result) -> Result:
+    for constant, other in ((left, right), (right, left)):
+        if constant.constant == 100 and other.ratio and other.unit in ("", "%"):
+            return replace(other, unit="%")
+    left, right = _known(left), _known(right)
+    units = {unit for unit in (left.unit, right.unit) if unit not in ("", "%")}
+    if len(units) > 1 or left.unit == right.unit not in ("", "%"):
+        raise CalculationError(f"{left.unit} times {right.unit} has no unit")
+    shares = left.ratio and right.ratio
+    return Result(left.number * right.number, unit=next(iter(units), ""), ratio=shares)
+
+
+def _divide(left: Result, right: Result) -> Result:
+    if right.number == 0:
+        raise CalculationError("it divides by 0")
+    if right.written is not None and right.written == left.summands > 1:
+        return replace(left, number=left.number / right.number, summands=1)
+    left, right = _known(left), _known(right)
+    if left.unit == right.unit or "" in (left.unit, right.unit):
+        # A table gives the sign of a currency with some of its numbers only.
+        unit = "" if right.unit or left.unit == "%" else left.unit
+        change = left.less == right.number
+        return Result(left.number / right.number, unit=unit, ratio=True, change=change)
+    if "%" in (left.unit, right.unit):
+        unit = left.unit if right.unit == "%" else right.unit
+        return Result(left.number / right.number, unit=unit)
+    raise CalculationError(f"{left.unit} per {right.unit} is no unit of the claim")
+
+
+_OPERATIONS: dict[str, Callable[[Result, Result], Result]] = {
+    "+": _add,
+    "-": _subtract,
+    "*": _multiply,
+    "/": _divide,
+}
