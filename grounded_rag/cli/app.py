@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from grounded_rag import __version__
-from grounded_rag.cli import ask, commands, demo, fuzz, receipt
+from grounded_rag.cli import ask, commands, demo, factuality, fuzz, receipt
 from grounded_rag.cli.errors import guarded
 
 app = typer.Typer(
@@ -41,6 +41,8 @@ for _name, _function in (
     ("status", commands.status),
     ("demo", demo.demo),
     ("fuzz", fuzz.fuzz),
+    ("calibrate", factuality.calibrate),
+    ("factuality", factuality.factuality),
 ):
     app.command(_name)(guarded(_function))
 app.add_typer(receipt.app)

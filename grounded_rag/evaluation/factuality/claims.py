@@ -1,0 +1,150 @@
+"""Claims for scoring and for fitting, and the file that labelled ones come in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from grounded_rag.errors import InputError
+from grounded_rag.protocols import ClaimCase, EvidencePiece
+from grounded_rag.types import (
+    Answer,
+    Chunk,
+    Citation,
+    Claim,
+    ClaimVerdict,
+    Frozen,
+    Located,
+    RetrievedChunk,
+    Span,
+)
+
+
+def _several(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
+
+
+class ClaimInput(Frozen):
+    """What scorers may look at; only claim and evidence are always there.
+
+    Attributes:
+        claim: The claim's text.
+        evidence: Cited text; one string stands for a list of one.
+        question: The question, or None where unknown.
+        title: Title of the evidence: context for names, never evidence.
+        closed_book: Answers that a model gave to the question *without* the evidence.
+        resampled: Answers that a model gave *with* the evidence, the claim's own beside them.
+        token_logprobs: Natural logarithms of the probabilities that a model without the evidence
+            gives to the claim's tokens.
+    """
+
+    claim: Annotated[str, Field(min_length=1)]
+    evidence: Annotated[Texts, Field(min_length=1)]
+    question: str | None = None
+    title: str = ""
+    closed_book: Texts = ()
+    resampled: Texts = ()
+    token_logprobs: tuple[Annotated[float, Field(le=0)], ...] = ()
+
+
+class LabelledClaim(ClaimInput):
+    """A claim that a person has judged.
+
+    Attributes:
+        true: Whether it is true.
+        group: What the claim belongs to, such as its answer: claims of a group are never split
+            between fitting and measuring. "" stands alone.
+    """
+
+    true: bool
+    group: str = ""
+
+
+def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
+    """Read labelled claims from a JSON Lines file.
+
+    Args:
+        path: One object a line with `claim`, `evidence` and `true`, and what else
+            `LabelledClaim` knows.
+
+    Raises:
+        InputError: The file cannot be read, is empty, or a line is no labelled claim; the message
+            names the line.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.", hint="Give a UTF-8 file.") from error
+    rows: list[LabelledClaim] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(LabelledClaim.model_validate(json.loads(line)))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"])) or "the line"
+            raise InputError(
+                f"Line {number} of {path} is no labelled claim: {place}: {first['msg']}.",
+                hint='Each line is {"claim": "…", "evidence": ["…"], "true": true}.',
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"Line {number} of {path} is no JSON: {error}.",
+                hint='Each line is {"claim": "…", "evidence": ["…"], "true": true}.',
+            ) from error
+    if not rows:
+        raise InputError(f"{path} holds no labelled claims.", hint="Label some claims first.")
+    return tuple(rows)
+
+
+def case_of(claim: ClaimInput) -> ClaimCase:
+    """Return a claim as the built-in checks see it: all of its evidence is cited."""
+    pieces = []
+    for number, text in enumerate(claim.evidence):
+        span = Span(start=0, end=len(text))
+        name = f"evidence-{number}"
+        citation = Citation(chunk_id=name, quote=text)
+        pieces.append(
+            EvidencePiece(
+                citation=citation,
+                located=Located(
+                    chunk_id=name, doc_id=name, chunk_span=span, document_span=span, quote=text
+                ),
+                sentence=text,
+                sentence_span=span,
+                chunk=RetrievedChunk(
+                    chunk=Chunk(id=name, doc_id=name, span=span, text=text, content_hash=""),
+                    title=claim.title,
+                ),
+            )
+        )
+    citations = tuple(piece.citation for piece in pieces)
+    return ClaimCase(
+        claim=Claim(text=claim.claim, citations=citations),
+        evidence=tuple(pieces),
+        question=claim.question,
+    )
+
+
+def claims_of(answer: Answer) -> tuple[ClaimInput, ...]:
+    """Return the shipped claims of an answer with the chunks that they cite; none if refused."""
+    chunks = {chunk.chunk.id: chunk for chunk in answer.evidence}
+    return tuple(_shipped(verdict, chunks, answer.question) for verdict in answer.claims)
+
+
+def _shipped(verdict: ClaimVerdict, chunks: dict[str, RetrievedChunk], question: str) -> ClaimInput:
+    cited = list(dict.fromkeys(located.chunk_id for located in verdict.located))
+    return ClaimInput(
+        claim=verdict.text,
+        evidence=tuple(chunks[chunk_id].chunk.text for chunk_id in cited),
+        question=question,
+        title=" · ".join(filter(None, (chunks[chunk_id].title for chunk_id in cited))),
+    )

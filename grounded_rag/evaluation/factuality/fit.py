@@ -1,0 +1,215 @@
+"""Fitting a factuality model on labelled claims, and measuring it on claims not fitted on."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from grounded_rag.errors import InputError
+from grounded_rag.evaluation.factuality import metrics
+from grounded_rag.evaluation.factuality.builtin import builtin_scorers
+from grounded_rag.evaluation.factuality.claims import LabelledClaim
+from grounded_rag.evaluation.factuality.combine import ClaimScores, Scorers
+from grounded_rag.evaluation.factuality.curve import fit_curve
+from grounded_rag.evaluation.factuality.model import FactualityModel, Measured, Variant
+from grounded_rag.types import Frozen
+
+BOUNDARY = 0.5
+"""Raw faithfulness above which a claim counts as faithful, for fitting only."""
+
+FIGURES: dict[str, metrics.Metric] = {
+    "roc_auc": metrics.roc_auc,
+    "pr_auc": metrics.pr_auc,
+    "prr": metrics.prr,
+    "ece": metrics.ece,
+    "brier": metrics.brier,
+}
+"""What a factuality model is measured by, by name."""
+
+_RANKING = frozenset({"roc_auc", "pr_auc", "prr"})
+
+
+class Labelled(Frozen):
+    """Raw scores of one labelled claim: the input of a fit."""
+
+    scores: ClaimScores
+    true: bool
+    group: str
+
+
+def label_scores(
+    claims: Sequence[LabelledClaim], *, scorers: Scorers | None = None, first: int = 0
+) -> tuple[Labelled, ...]:
+    """Score labelled claims; those that lack a score are left out.
+
+    Args:
+        claims: Labelled claims.
+        scorers: The scorers; None takes the built-in ones.
+        first: Number of the first claim, for claims that are scored batch by batch: one without
+            a group is a group of its own, named by its number.
+    """
+    raw = (scorers or builtin_scorers()).score(claims)
+    return tuple(
+        Labelled(scores=scores, true=claim.true, group=claim.group or f"row-{number}")
+        for number, (claim, scores) in enumerate(zip(claims, raw, strict=True), start=first)
+        if scores.complete
+    )
+
+
+def fit(
+    rows: Sequence[Labelled], *, variant: Variant, scorers: tuple[str, str, str], fingerprint: str
+) -> FactualityModel:
+    """Fit the curves of a variant.
+
+    Args:
+        rows: Scored claims with their labels.
+        variant: What to calibrate.
+        scorers: Names of the scorers that scored them.
+        fingerprint: Fingerprint of the policy whose claims they are.
+
+    Raises:
+        InputError: There are no claims, or none of one regime.
+        MissingExtraError: scikit-learn is not installed, and something is to be calibrated.
+    """
+    variant = Variant(variant)
+    if not rows:
+        raise InputError(
+            "No labelled claim has all three scores.",
+            hint="Give the fields that the scorers read, or choose other scorers.",
+        )
+    about: dict[str, Any] = {
+        "variant": variant,
+        "scorers": scorers,
+        "fingerprint": fingerprint,
+        "fitted_on": len(rows),
+        "base_rate": sum(row.true for row in rows) / len(rows),
+    }
+    if variant is Variant.NONE:
+        return FactualityModel(**about)
+    split = variant is Variant.CONDITION_CALIBRATED
+    upper = [row for row in rows if not split or _faithful(row)]
+    lower = [row for row in rows if not split or not _faithful(row)]
+    return FactualityModel(
+        **about,
+        if_faithful=fit_curve(
+            [row.scores.if_faithful or 0.0 for row in upper], [row.true for row in upper]
+        ),
+        if_unfaithful=fit_curve(
+            [row.scores.if_unfaithful or 0.0 for row in lower], [row.true for row in lower]
+        ),
+    )
+
+
+def _faithful(row: Labelled) -> bool:
+    return (row.scores.faithful or 0.0) > BOUNDARY
+
+
+class CrossFit(Frozen):
+    """Probabilities of claims from models that were fitted on other groups of claims.
+
+    Attributes:
+        probabilities: P(true) of each claim, in the order of the rows.
+        folds: Number of the part that each claim was left out with.
+    """
+
+    probabilities: tuple[float, ...]
+    folds: tuple[int, ...]
+
+
+def cross_fit(
+    rows: Sequence[Labelled], *, variant: Variant, folds: int = 5, seed: int = 0
+) -> CrossFit:
+    """Return P(true) of each claim from a model that was not fitted on its group.
+
+    Args:
+        rows: Scored claims with their labels.
+        variant: What to calibrate.
+        folds: Parts that the groups are dealt into; one is left out at a time.
+        seed: Seed of the deal.
+
+    Raises:
+        InputError: There are fewer groups than folds, or too few claims of one regime.
+    """
+    groups = sorted({row.group for row in rows})
+    if len(groups) < folds:
+        raise InputError(
+            f"{len(groups)} groups of claims cannot be measured in {folds} parts.",
+            hint="Label more claims, or claims of more answers.",
+        )
+    random.Random(seed).shuffle(groups)  # noqa: S311 - statistics, no secret
+    fold_of = {group: place % folds for place, group in enumerate(groups)}
+    models = [
+        fit(
+            [row for row in rows if fold_of[row.group] != fold],
+            variant=variant,
+            scorers=("", "", ""),
+            fingerprint="cross-fit",
+        )
+        for fold in range(folds)
+    ]
+    places = tuple(fold_of[row.group] for row in rows)
+    return CrossFit(
+        probabilities=tuple(
+            models[place].combine(row.scores).p_true or 0.0
+            for place, row in zip(places, rows, strict=True)
+        ),
+        folds=places,
+    )
+
+
+def measure(
+    probabilities: Sequence[float],
+    labels: Sequence[bool],
+    *,
+    groups: Sequence[str] | None = None,
+    folds: Sequence[int] | None = None,
+    resamples: int = 1000,
+) -> tuple[Measured, ...]:
+    """Return ROC-AUC, PR-AUC, PRR, ECE and Brier with bootstrap intervals.
+
+    Args:
+        probabilities: P(true) of each claim.
+        labels: Whether it is true.
+        groups: What each claim belongs to, drawn together by the bootstrap.
+        folds: Parts of a cross-fit. Ranking figures are then the mean over the parts: claims of
+            two parts were scored by two models, whose base rates differ against the labels.
+        resamples: Number of resamples; 0 leaves the intervals out.
+    """
+    every = range(len(labels))
+    measured = []
+    for name, figure in FIGURES.items():
+        parts = folds if folds is not None and name in _RANKING else [0] * len(labels)
+        value = partial(_mean_of_parts, figure, probabilities, labels, parts)
+        interval = metrics.bootstrap(value, len(labels), groups=groups, resamples=resamples)
+        measured.append(Measured(name=name, value=value(every), interval=interval))
+    return tuple(measured)
+
+
+def _mean_of_parts(
+    figure: metrics.Metric,
+    probabilities: Sequence[float],
+    labels: Sequence[bool],
+    parts: Sequence[int],
+    chosen: Sequence[int],
+) -> float | None:
+    members: dict[int, list[int]] = {}
+    for index in chosen:
+        members.setdefault(parts[index], []).append(index)
+    values = [
+        value
+        for part in members.values()
+        if (value := figure([probabilities[at] for at in part], [labels[at] for at in part]))
+        is not None
+    ]
+    return sum(values) / len(values) if values else None
+
+
+def labels_hash(claims: Sequence[LabelledClaim]) -> str:
+    """Return the SHA-256, hexadecimal, over labelled claims in order."""
+    digest = hashlib.sha256()
+    for claim in claims:
+        digest.update(claim.model_dump_json().encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
