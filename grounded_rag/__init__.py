@@ -66,6 +66,7 @@ from grounded_rag.types import (
 from grounded_rag.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from grounded_rag.confirmation import averify
     from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.structured import StructuredGenerator
     from grounded_rag.index.embedding import MiniLMEmbedding
@@ -135,6 +136,7 @@ __all__ = [
     "Validity",
     "Verification",
     "audit_receipts",
+    "averify",
     "load_receipt",
     "save_receipt",
     "update_index",
@@ -154,6 +156,7 @@ _LAZY = {
     "ReceiptCheck": "grounded_rag.receipts.findings",
     "StructuredGenerator": "grounded_rag.generate.structured",
     "audit_receipts": "grounded_rag.receipts.audit",
+    "averify": "grounded_rag.confirmation",
     "load_receipt": "grounded_rag.receipts.storage",
     "save_receipt": "grounded_rag.receipts.storage",
     "update_index": "grounded_rag.ingestion",

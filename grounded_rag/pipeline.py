@@ -11,12 +11,15 @@ from pydantic import JsonValue
 
 from grounded_rag.compose import compose
 from grounded_rag.config import Policy
+from grounded_rag.confirmation import verify_and_confirm
 from grounded_rag.decision import Accept, Decline, Progress, advance, decide, refuse
 from grounded_rag.errors import QuestionError
 from grounded_rag.protocols import (
+    EntailmentModel,
     Generation,
     GenerationRequest,
     Generator,
+    Judge,
     Query,
     Reask,
     Retriever,
@@ -38,7 +41,7 @@ from grounded_rag.types import (
     Verification,
 )
 from grounded_rag.validity import current
-from grounded_rag.verification import addresses_assistant, verify
+from grounded_rag.verification import addresses_assistant
 
 Clock = Callable[[], float]
 
@@ -53,6 +56,7 @@ class Parts:
         policy: Rules in force.
         refusal: The one refusal string.
         checks: Support checks, or None for the built-in ones.
+        entailment, judge: What confirms claims that the checks leave open, or None.
         generator_name: Name shown in answers until the generator names its model.
         fingerprint: SHA-256 over policy and prompts.
         clock: Monotonic seconds.
@@ -63,6 +67,8 @@ class Parts:
     policy: Policy
     refusal: str
     checks: Sequence[SupportCheck] | None = None
+    entailment: EntailmentModel | None = None
+    judge: Judge | None = None
     generator_name: str = ""
     fingerprint: str = ""
     clock: Clock = time.perf_counter
@@ -146,7 +152,7 @@ async def _attempts(run: _Run, parts: Parts) -> Answer:
             if parts.policy.on_failed_claim == "drop" and progress.held:
                 return _accepted(run, parts, Accept(held=progress.held, partial=True))
             return _refused(run, parts, refuse(RefusalReason.BUDGET_EXHAUSTED))
-        verification = _verify(run, parts, generation)
+        verification = await _verify(run, parts, generation)
         if verification is not None:
             progress = advance(progress, verification, parts.policy)
         decision = decide(
@@ -204,22 +210,30 @@ async def _generate(run: _Run, parts: Parts, reask: Reask | None, number: int) -
     return generation
 
 
-def _verify(run: _Run, parts: Parts, generation: Generation) -> Verification | None:
+async def _verify(run: _Run, parts: Parts, generation: Generation) -> Verification | None:
     if generation.draft is None or generation.stop is not StopReason.COMPLETE:
         return None
-    before = parts.clock()
-    verification = verify(
+    before, spans_only = parts.clock(), parts.policy.support == "spans-only"
+    verification, usage = await verify_and_confirm(
         generation.draft,
         run.chunks,
         question=run.question,
         as_of=run.as_of,
         refusal=parts.refusal,
         quote_match=parts.policy.quote_match,
-        checks=parts.checks if parts.policy.support != "spans-only" else (),
+        checks=() if spans_only else parts.checks,
         max_age=parts.policy.max_age,
+        entailment=None if spans_only else parts.entailment,
+        judge=None if spans_only else parts.judge,
+        timeout=max(0.0, parts.policy.max_seconds - (before - run.started)),
+        may_judge=run.usage.total_tokens < parts.policy.max_total_tokens,
     )
     run.verify_seconds += parts.clock() - before
-    run.attempts[-1] = run.attempts[-1].model_copy(update={"verification": verification})
+    run.usage = run.usage + usage
+    spent = run.attempts[-1].usage + usage
+    run.attempts[-1] = run.attempts[-1].model_copy(
+        update={"verification": verification, "usage": spent}
+    )
     return verification
 
 

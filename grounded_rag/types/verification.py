@@ -136,6 +136,8 @@ class Signal(Frozen):
         detail: One sentence for a person.
         role: What the verdict makes of it: a `veto` can only reject, a `decider` can also
             accept, a `filter` only sends the claim on, `info` is shown and decides nothing.
+        decided_by: Name of the model, judge or check of one's own that a decider rests on. A
+            decider that passed with such a name confirms the claim; "" stands for a rule.
     """
 
     check: str
@@ -144,6 +146,7 @@ class Signal(Frozen):
     reason: Reason | None = None
     detail: str = ""
     role: Literal["veto", "decider", "filter", "info"] = "veto"
+    decided_by: str = ""
 
 
 class ClaimStatus(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 from grounded_rag.protocols import ClaimCase, SupportCheck
 from grounded_rag.types import (
@@ -17,6 +18,7 @@ from grounded_rag.types import (
 )
 
 _CONFIRMING = frozenset({"entailment", "judge"})
+_NEAR = frozenset({"nearness"})
 
 
 def run_checks(case: ClaimCase, checks: Sequence[SupportCheck]) -> tuple[Signal, ...]:
@@ -30,18 +32,25 @@ def _run(check: SupportCheck, case: ClaimCase) -> Signal | None:
     try:
         signal = check(case)
     except Exception as error:  # noqa: BLE001 - a check is foreign code: whatever it raises
-        return _could_not(name, f"The check failed: {type(error).__name__}.")
+        return _could_not(name, f"The check failed: {type(error).__name__}.", _role(check))
     if signal is None:
         return None
     if not isinstance(signal, Signal):
-        return _could_not(name, "The check returned no signal.")
+        return _could_not(name, "The check returned no signal.", _role(check))
     if signal.score is not None and not math.isfinite(signal.score):
-        return _could_not(signal.check, "The check returned a score that is no number.")
+        detail = "The check returned a score that is no number."
+        return _could_not(signal.check, detail, _role(check))
     return signal
 
 
-def _could_not(name: str, detail: str) -> Signal:
-    return Signal(check=name, passed=None, reason=Reason.COULD_NOT_CHECK, detail=detail)
+def _could_not(name: str, detail: str, role: Literal["veto", "decider"]) -> Signal:
+    reason = Reason.COULD_NOT_CHECK
+    return Signal(check=name, passed=None, reason=reason, detail=detail, role=role)
+
+
+def _role(check: SupportCheck) -> Literal["veto", "decider"]:
+    """A decider that failed may be made up for by another; whatever else failed, by nothing."""
+    return "decider" if getattr(check, "role", None) == "decider" else "veto"
 
 
 def judge_claim(
@@ -128,18 +137,50 @@ def _unchecked(signals: tuple[Signal, ...]) -> Signal | None:
 
 
 def _tier(signals: tuple[Signal, ...]) -> Tier:
-    deciders = {
-        signal.check for signal in signals if signal.role == "decider" and signal.passed is True
-    }
-    if "nearness" in deciders:
+    passed = [signal for signal in signals if signal.role == "decider" and signal.passed is True]
+    confirmed = any(confirms(signal) for signal in passed)
+    if any(signal.check in _NEAR for signal in passed) and doubted(signals) is None:
         return Tier.HIGH
-    return Tier.CHECKED if deciders & _CONFIRMING else Tier.LEXICAL
+    return Tier.CHECKED if confirmed else Tier.LEXICAL
+
+
+def confirms(signal: Signal) -> bool:
+    """Whether a signal is a model's, a judge's or one's own check's word that a claim holds."""
+    return (
+        signal.role == "decider"
+        and signal.passed is True
+        and (bool(signal.decided_by) or signal.check in _CONFIRMING)
+    )
+
+
+def doubted(signals: tuple[Signal, ...]) -> Signal | None:
+    """Return the filter that sends a claim on to the deciders, near-copies too, if any."""
+    return next((s for s in signals if s.role == "filter" and s.passed is False), None)
+
+
+def is_open(verdict: ClaimVerdict) -> bool:
+    """Whether a decider may still say something that counts about a claim.
+
+    Near-copies that nothing doubts, claims that a decider confirmed and claims that a veto
+    rejected, or could not clear, are settled.
+    """
+    if verdict.status is ClaimStatus.SUPPORTED:
+        return verdict.tier is Tier.LEXICAL
+    return verdict.status is ClaimStatus.UNCHECKED and not any(
+        signal.role == "veto" and signal.passed is None for signal in verdict.signals
+    )
 
 
 def _why(signals: tuple[Signal, ...]) -> str:
-    for signal in signals:
-        if signal.role == "decider" and signal.passed is True:
-            return signal.detail
+    passed = [signal for signal in signals if signal.role == "decider" and signal.passed is True]
+    doubt = doubted(signals)
+    confirmed = next((signal for signal in signals if confirms(signal)), None)
+    if doubt is not None and confirmed is None:
+        return f"Nothing configured settled a doubt: {doubt.detail or doubt.check}"
+    if doubt is None and passed:
+        return passed[0].detail
+    if confirmed is not None:
+        return confirmed.detail
     checks = ", ".join(signal.check for signal in signals if signal.passed is True)
     if not checks:
         return "The quote stands in the source; its support was not checked."

@@ -1,0 +1,252 @@
+"""What entailment models and judges say, as signals: pure, so that any stage can run them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from grounded_rag.protocols import (
+    ClaimCase,
+    EntailmentScores,
+    Grade,
+    JudgeItem,
+    JudgeRequest,
+    Opinion,
+    SupportCheck,
+    TextPair,
+)
+from grounded_rag.text.words import content_words
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.examination import Examination
+from grounded_rag.verification.locate import Match, Quote, Source, locate
+from grounded_rag.verification.verdict import is_open, run_checks
+
+Added = Mapping[int, tuple[Signal, ...]]
+"""Further signals by 0-based index of the claim."""
+
+ENTAILED = 0.5
+"""Least entailment, and least contradiction, that counts as said."""
+
+_SHOWN = 160
+
+
+class OpenClaim(NamedTuple):
+    """A claim that deciders may still say something about."""
+
+    position: int
+    case: ClaimCase
+
+
+def open_claims(examination: Examination) -> tuple[OpenClaim, ...]:
+    """Return the claims that nothing rejected and nothing has confirmed yet."""
+    return tuple(
+        OpenClaim(index, case)
+        for index, (verdict, case) in enumerate(
+            zip(examination.verification.claims, examination.cases, strict=True)
+        )
+        if case is not None and is_open(verdict)
+    )
+
+
+def check_open(claims: Sequence[OpenClaim], checks: Sequence[SupportCheck]) -> Added:
+    """Run the checks that wait for open claims on each of them."""
+    return {claim.position: run_checks(claim.case, checks) for claim in claims}
+
+
+def premises(case: ClaimCase) -> tuple[str, ...]:
+    """Return what a claim may follow from: each piece of its evidence, and all of them together.
+
+    Titles, headings and the question are context; they are left out.
+    """
+    pieces = tuple(dict.fromkeys(piece.sentence for piece in case.evidence))
+    return pieces if len(pieces) == 1 else (*pieces, "\n".join(pieces))
+
+
+def entailment_pairs(claims: Sequence[OpenClaim]) -> tuple[TextPair, ...]:
+    """Return the pairs of all claims, in one batch."""
+    return tuple(
+        TextPair(premise=premise, hypothesis=claim.case.claim.text)
+        for claim in claims
+        for premise in premises(claim.case)
+    )
+
+
+def max_nli(scores: Sequence[EntailmentScores]) -> EntailmentScores:
+    """Return the largest entailment and the largest contradiction over pieces of evidence.
+
+    The maximum over evidence follows SummaC (Laban et al., 2022); `neutral` is what the
+    entailment leaves over, at most the largest neutral score.
+
+    Args:
+        scores: Scores of one claim with each of its premises, at least one.
+    """
+    return EntailmentScores(
+        entailment=max(score.entailment for score in scores),
+        neutral=min(score.neutral for score in scores),
+        contradiction=max(score.contradiction for score in scores),
+    )
+
+
+def entailment_signals(
+    claims: Sequence[OpenClaim],
+    scores: Sequence[EntailmentScores],
+    *,
+    model: str,
+    threshold: float = ENTAILED,
+    judge_follows: bool = False,
+) -> Added:
+    """Return the signals of an entailment model.
+
+    A clear entailment confirms a claim and a clear contradiction rejects it. What is neither is
+    rejected too, or, where a judge follows, left to the judge.
+
+    Args:
+        claims: The claims, as given to `entailment_pairs`.
+        scores: One score a pair, in order.
+        model: Name of the model.
+        threshold: Least entailment, and least contradiction, that counts.
+        judge_follows: Whether a judge sees what is not clear.
+
+    Raises:
+        ValueError: The model returned another number of scores than there are pairs.
+    """
+    added: dict[int, tuple[Signal, ...]] = {}
+    remaining = list(scores)
+    if len(remaining) != len(entailment_pairs(claims)):
+        raise ValueError(f"{len(remaining)} scores for {len(entailment_pairs(claims))} pairs")
+    for claim in claims:
+        count = len(premises(claim.case))
+        best = max_nli(remaining[:count])
+        del remaining[:count]
+        against = Signal(
+            check="contradiction",
+            passed=None,
+            score=best.contradiction,
+            detail=f"Most contradiction by any cited sentence: {best.contradiction:.0%}.",
+            role="info",
+            decided_by=model,
+        )
+        added[claim.position] = (_entailed(best, model, threshold, judge_follows), against)
+    return added
+
+
+def _entailed(best: EntailmentScores, model: str, threshold: float, judge_follows: bool) -> Signal:
+    found = Signal(
+        check="entailment", passed=False, score=best.entailment, role="decider", decided_by=model
+    )
+    if best.contradiction >= threshold and best.contradiction > best.entailment:
+        return found.model_copy(
+            update={
+                "reason": Reason.CONTRADICTED,
+                "detail": f"The entailment model finds that the cited text says the opposite "
+                f"({best.contradiction:.0%}).",
+            }
+        )
+    if best.entailment >= threshold:
+        detail = f"The entailment model finds that the cited text says this ({best.entailment:.0%})"
+        return found.model_copy(update={"passed": True, "detail": f"{detail}."})
+    return found.model_copy(
+        update={
+            "reason": Reason.NOT_ENTAILED,
+            "detail": f"The entailment model does not find that the cited text says this "
+            f"({best.entailment:.0%}).",
+            "role": "filter" if judge_follows else "decider",
+        }
+    )
+
+
+def judge_request(claims: Sequence[OpenClaim], *, question: str | None) -> JudgeRequest:
+    """Return what a judge is asked about all open claims at once."""
+    chunks = {
+        piece.chunk.chunk.id: piece.chunk.chunk.text
+        for claim in claims
+        for piece in claim.case.evidence
+    }
+    return JudgeRequest(
+        items=tuple(
+            JudgeItem(
+                claim=claim.case.claim.text,
+                evidence=tuple(dict.fromkeys(piece.sentence for piece in claim.case.evidence)),
+            )
+            for claim in claims
+        ),
+        context=tuple(chunks.values()),
+        question=question,
+    )
+
+
+def judge_signals(claims: Sequence[OpenClaim], opinions: Sequence[Opinion], *, judge: str) -> Added:
+    """Return the signals of a judge; an opinion that rests on words that are not there is void.
+
+    Args:
+        claims: The claims, as given to `judge_request`.
+        opinions: One opinion a claim, in order.
+        judge: Name of the judge.
+
+    Raises:
+        ValueError: The judge returned another number of opinions than there are claims.
+    """
+    if len(opinions) != len(claims):
+        raise ValueError(f"{len(opinions)} opinions for {len(claims)} claims")
+    return {
+        claim.position: (_judged(claim.case, opinion, judge),)
+        for claim, opinion in zip(claims, opinions, strict=True)
+    }
+
+
+def _judged(case: ClaimCase, opinion: Opinion, judge: str) -> Signal:
+    found = Signal(check="judge", passed=None, role="decider", decided_by=judge)
+    if opinion.grade is None:
+        detail = opinion.detail or "The judge could not say."
+        return found.model_copy(update={"reason": Reason.COULD_NOT_CHECK, "detail": detail})
+    if opinion.grade is Grade.NOT_MENTIONED:
+        detail = "The judge finds that the cited text does not say this."
+        update = {"passed": False, "reason": Reason.NOT_ENTAILED, "detail": detail}
+        return found.model_copy(update=update)
+    missing = unfounded(case, opinion.rests_on)
+    if missing is not None:
+        return found.model_copy(
+            update={
+                "reason": Reason.COULD_NOT_CHECK,
+                "detail": f"The judge's verdict is void: {missing}.",
+            }
+        )
+    words = _short(opinion.rests_on[0])
+    if opinion.grade is Grade.SUPPORTED:
+        detail = f"The judge finds that the cited text says this: “{words}”."
+        return found.model_copy(update={"passed": True, "detail": detail})
+    detail = f"The judge finds that the cited text says the opposite: “{words}”."
+    update = {"passed": False, "reason": Reason.CONTRADICTED, "detail": detail}
+    return found.model_copy(update=update)
+
+
+def unfounded(case: ClaimCase, rests_on: Sequence[str]) -> str | None:
+    """Return why a verdict rests on nothing; None where all its words stand in the evidence."""
+    if not rests_on:
+        return "it names no words that it rests on"
+    sources = [Source(piece.sentence) for piece in case.evidence]
+    for words in rests_on:
+        if not content_words(words):
+            return f"it rests on “{_short(words)}”, which says nothing"
+        quote = Quote(words)
+        if not any(isinstance(locate(source, quote), Match) for source in sources):
+            return f"it rests on “{_short(words)}”, which does not stand in the cited text"
+    return None
+
+
+def could_not(claims: Sequence[OpenClaim], *, check: str, by: str, detail: str) -> Added:
+    """Return the signals of a decider that could not work: never support, never a "no"."""
+    signal = Signal(
+        check=check,
+        passed=None,
+        reason=Reason.COULD_NOT_CHECK,
+        detail=detail,
+        role="decider",
+        decided_by=by,
+    )
+    return {claim.position: (signal,) for claim in claims}
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
