@@ -33,7 +33,8 @@ class Judged:
         text: The text shown.
         claims: The claims shown, with verdicts as the policy sees them.
         drafted: The claims of the first draft, or None where there was none.
-        flags: Remarks on the claims.
+        flags: Remarks on the claims that the reader was told.
+        found: Remarks that the verifier would have made, told or not.
         unanswered: Parts of the question said to be open.
         retrieved: What was retrieved, best first.
         own_citations: Whether the citations are the system's own.
@@ -46,6 +47,7 @@ class Judged:
     claims: tuple[ClaimVerdict, ...] = ()
     drafted: tuple[ClaimVerdict, ...] | None = None
     flags: tuple[Flag, ...] = ()
+    found: tuple[Flag, ...] = ()
     unanswered: tuple[str, ...] = ()
     retrieved: tuple[RetrievedChunk, ...] = ()
     own_citations: bool = True
@@ -102,6 +104,7 @@ def _of_answer(record: EvalRecord, policy: Policy) -> Judged:
         claims=answer.claims,
         drafted=drafted,
         flags=answer.flags,
+        found=answer.flags,
         unanswered=answer.unanswered,
         retrieved=answer.trace.retrieved,
     )
@@ -125,7 +128,8 @@ def _of_other(record: EvalRecord, policy: Policy) -> Judged:
         state="answered",
         text=other.text,
         claims=tuple(_confirmed(v, policy) for v in other.verification.claims),
-        flags=other.verification.flags,
+        # Ours, found afterwards: the other system's reader was told nothing of them.
+        found=other.verification.flags,
         unanswered=other.verification.unanswered,
         retrieved=other.contexts,
         own_citations=other.own_citations,

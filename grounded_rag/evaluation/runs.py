@@ -82,14 +82,24 @@ class Run:
         return (Path(folder) / META).is_file()
 
     def append(self, record: EvalRecord) -> None:
-        """Write one record; it is on the disk when this returns."""
-        if self._file is None:
-            mend(self.folder / RECORDS)
-            self._file = (self.folder / RECORDS).open("ab")
+        """Write one record; it is on the disk when this returns.
+
+        Raises:
+            InputError: The folder cannot be written.
+        """
         line = record.model_dump_json().encode() + b"\n"
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            if self._file is None:
+                mend(self.folder / RECORDS)
+                self._file = (self.folder / RECORDS).open("ab")
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise InputError(
+                f"{self.folder / RECORDS} cannot be written: {error.strerror}.",
+                hint="Make room, then continue the run: what is recorded stays.",
+            ) from error
 
     def records(self) -> Iterator[EvalRecord]:
         """Yield the records in the order in which they were written, one in memory at a time.

@@ -1,0 +1,257 @@
+"""Why was this answer wrong? One verdict a record, with its evidence and the fix to try."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from grounded_rag.evaluation.answer_metrics import OUTDATED, outdated_documents
+from grounded_rag.evaluation.facts import Facts
+from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.records import Answerable
+from grounded_rag.types import ClaimStatus, ClaimVerdict, FlagKind, Frozen
+
+BURIED_RANK = 5
+"""From this rank on, a retrieved fact counts as buried behind others."""
+
+
+class FailureKind(StrEnum):
+    """What went wrong with an answer. Each calls for a different fix."""
+
+    NONE = "none"
+    ERROR = "error"
+    RETRIEVAL_MISS = "retrieval_miss"
+    BURIED = "buried"
+    UNFAITHFUL = "unfaithful"
+    STALE = "stale"
+    CONFLICT = "conflict"
+    IRRELEVANT = "irrelevant"
+    WRONG_REFUSAL = "wrong_refusal"
+    MISSED_REFUSAL = "missed_refusal"
+    SOURCE_DISAGREES = "source_disagrees"
+
+
+class Area(StrEnum):
+    """Where a fix belongs."""
+
+    NOWHERE = "nowhere"
+    RETRIEVAL = "retrieval"
+    PROMPT = "prompt"
+    DATA = "data pipeline"
+    GOLDEN = "golden set"
+    OPERATION = "operation"
+
+
+class Diagnosis(Frozen):
+    """The verdict on one record.
+
+    Attributes:
+        kind: What went wrong.
+        why: The evidence for it, in one sentence.
+        area: Where the fix belongs.
+        fix: What to try.
+    """
+
+    kind: FailureKind
+    why: str
+    area: Area
+    fix: str
+
+
+class _Fix(NamedTuple):
+    area: Area
+    text: str
+
+
+_FIXES = {
+    FailureKind.NONE: _Fix(Area.NOWHERE, ""),
+    FailureKind.ERROR: _Fix(Area.OPERATION, "Read the error, mend it, and continue the run."),
+    FailureKind.RETRIEVAL_MISS: _Fix(
+        Area.RETRIEVAL,
+        "Raise k, look at how the document was chunked, or add the words that users use.",
+    ),
+    FailureKind.BURIED: _Fix(
+        Area.RETRIEVAL,
+        "Rerank, filter by metadata, or remove near-duplicates that crowd the fact out.",
+    ),
+    FailureKind.UNFAITHFUL: _Fix(
+        Area.PROMPT,
+        "Ask for claims in the words of their quotes, keep the verifier strict, or change the "
+        "model.",
+    ),
+    FailureKind.STALE: _Fix(
+        Area.DATA,
+        "Record `superseded_by`, `valid_until` or `effective_from` in the manifest, or set the "
+        'policy stale="exclude".',
+    ),
+    FailureKind.CONFLICT: _Fix(
+        Area.DATA,
+        "Let the owners of the two documents settle it, or mark one as superseded; until then "
+        "show both.",
+    ),
+    FailureKind.IRRELEVANT: _Fix(
+        Area.PROMPT,
+        "Ask the model to answer the question asked or to decline; check relevance apart from "
+        "faithfulness.",
+    ),
+    FailureKind.WRONG_REFUSAL: _Fix(
+        Area.PROMPT,
+        "Look at the trace: a draft that failed needs another wording or a check that confirms "
+        "paraphrase; without a draft, the prompt or the generator is too shy.",
+    ),
+    FailureKind.MISSED_REFUSAL: _Fix(
+        Area.PROMPT,
+        "Sharpen when to decline, raise the threshold of the generator, or tighten the support "
+        "preset.",
+    ),
+    FailureKind.SOURCE_DISAGREES: _Fix(
+        Area.GOLDEN,
+        "Ask who owns the document: either the document or the expected answer is wrong.",
+    ),
+}
+
+
+def diagnose(judged: Judged) -> Diagnosis:
+    """Return what went wrong with one record, if anything.
+
+    The order of the rules is the order of causes: an answer from a source out of force, or from
+    text in which the fact was not, is not the fault of its wording.
+
+    Args:
+        judged: The record, judged.
+    """
+    kind, why = _kind(judged)
+    fix = _FIXES[kind]
+    return Diagnosis(kind=kind, why=why, area=fix.area, fix=fix.text)
+
+
+_Verdict = tuple[FailureKind, str]
+
+
+def _kind(judged: Judged) -> _Verdict:
+    if judged.state == "failed":
+        return FailureKind.ERROR, judged.failure
+    if judged.item.answerable is Answerable.NO:
+        return _unanswerable(judged)
+    if judged.item.answerable is None:
+        return _unlabelled(judged)
+    facts = Facts(judged)
+    return _refused(facts) if judged.state == "refused" else _answered(judged, facts)
+
+
+def _unanswerable(judged: Judged) -> _Verdict:
+    if judged.state == "refused":
+        return FailureKind.NONE, "The documents do not answer it, and it was refused."
+    bad = _rejected(judged)
+    how = f"“{_cut(bad[0].text)}” is not even supported" if bad else "every claim only quotes"
+    return FailureKind.MISSED_REFUSAL, f"The documents do not answer it; {how}."
+
+
+def _unlabelled(judged: Judged) -> _Verdict:
+    bad = _rejected(judged)
+    if bad:
+        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
+    outdated = _untold_outdated(judged)
+    if outdated:
+        return FailureKind.STALE, f"It rests on {', '.join(sorted(outdated))}, out of force."
+    return FailureKind.NONE, "Nobody has said what the right answer is."
+
+
+def _refused(facts: Facts) -> _Verdict:
+    rank = facts.rank
+    if rank is None:
+        return FailureKind.RETRIEVAL_MISS, facts.why_missing()
+    if rank >= BURIED_RANK:
+        return FailureKind.BURIED, f"The fact stands at rank {rank}, and it was refused."
+    return FailureKind.WRONG_REFUSAL, f"The fact stands at rank {rank}, and it was refused."
+
+
+def _answered(judged: Judged, facts: Facts) -> _Verdict:
+    bad = _rejected(judged)
+    outdated = _untold_outdated(judged)
+    if outdated and not bad and not facts.cited_currently(outdated):
+        return (
+            FailureKind.STALE,
+            f"It is faithful to {', '.join(sorted(outdated))}, out of force at the time asked for.",
+        )
+    if facts.rank is None:
+        return FailureKind.RETRIEVAL_MISS, facts.why_missing()
+    if bad:
+        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
+    if not judged.claims:
+        return FailureKind.UNFAITHFUL, "The answer makes no claim that could be checked."
+    if not facts.cited:
+        return _beside_gold(judged, facts)
+    rival = facts.untold_conflict()
+    if rival:
+        return FailureKind.CONFLICT, rival
+    return _short_of_expected(facts)
+
+
+def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
+    """The claims are faithful and current, and cite no place of the fact."""
+    if facts.complete:
+        return FailureKind.NONE, "It gives the expected answer from another place."
+    rank = facts.rank
+    if rank is not None and rank >= BURIED_RANK:
+        return (
+            FailureKind.BURIED,
+            f"The fact stands at rank {rank}; the answer rests on rank {facts.best_cited_rank}.",
+        )
+    rival = next((f for f in judged.found if f.kind is FlagKind.CONFLICT), None)
+    if rival is not None and rival not in judged.flags:
+        return FailureKind.CONFLICT, f"{rival.doc_id} {rival.detail}"
+    return (
+        FailureKind.IRRELEVANT,
+        f"The claims are faithful, and the fact at rank {rank} is not among them.",
+    )
+
+
+def _short_of_expected(facts: Facts) -> _Verdict:
+    """The claims are faithful, current and on the fact; what they say may still differ."""
+    if facts.contradicts_source():
+        return (
+            FailureKind.SOURCE_DISAGREES,
+            f"The cited source does not say what is expected: “{_cut(facts.item.expected)}”.",
+        )
+    if facts.complete is False:
+        piece = facts.uncited_piece()
+        if piece is not None:
+            return _uncited_piece(facts, piece)
+        return (
+            FailureKind.IRRELEVANT,
+            f"The source says {', '.join(facts.values_missing())}; the answer does not.",
+        )
+    return FailureKind.NONE, "It cites the fact."
+
+
+def _uncited_piece(facts: Facts, piece: int) -> _Verdict:
+    rank = facts.piece_rank(piece)
+    which = f"Piece {piece + 1} of the needed evidence"
+    if rank is None:
+        return FailureKind.RETRIEVAL_MISS, f"{which} was not retrieved."
+    if rank >= BURIED_RANK:
+        return FailureKind.BURIED, f"{which} stands at rank {rank} and is not cited."
+    return FailureKind.IRRELEVANT, f"{which} stands at rank {rank} and is not cited."
+
+
+def _untold_outdated(judged: Judged) -> frozenset[str]:
+    told = {flag.doc_id for flag in judged.flags if flag.kind in OUTDATED}
+    return outdated_documents(judged) - told
+
+
+def _rejected(judged: Judged) -> list[ClaimVerdict]:
+    return [
+        claim
+        for claim in judged.claims
+        if not claim.supported and claim.status is not ClaimStatus.UNCHECKED
+    ]
+
+
+def _why_rejected(verdict: ClaimVerdict) -> str:
+    return f"“{_cut(verdict.text)}”: {verdict.why} ({verdict.reason or verdict.status})"
+
+
+def _cut(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= 120 else f"{plain[:119]}…"

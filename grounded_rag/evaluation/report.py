@@ -1,0 +1,243 @@
+"""What a run amounts to: metrics, costs, one row an item. Records are read one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from pydantic import Field
+
+from grounded_rag.config import Policy
+from grounded_rag.evaluation.answer_metrics import correct_answers
+from grounded_rag.evaluation.costs import Costs, CostTally
+from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
+from grounded_rag.evaluation.judged import Judged, judged
+from grounded_rag.evaluation.metrics import PAIRED, MetricResult, Tally, catalogue
+from grounded_rag.evaluation.records import EvalRecord, RunMeta
+from grounded_rag.evaluation.runs import Run
+from grounded_rag.types import Frozen
+
+
+class Standing(StrEnum):
+    """What became of one question, in a word."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    RIGHT_REFUSAL = "right refusal"
+    FALSE_REFUSAL = "false refusal"
+    MISSED_REFUSAL = "missed refusal"
+    UNLABELLED = "unlabelled"
+    ERROR = "error"
+
+
+class ItemRow(Frozen):
+    """One item of a run.
+
+    Attributes:
+        id: Id of the golden item.
+        kind: Kind of question.
+        split: Its split.
+        answerable: Its label, or "".
+        question: The question.
+        standing: What became of it.
+        diagnosis: What went wrong, if anything.
+        confidence: Least score of the claims' nearness to their quotes, raw and uncalibrated;
+            None where there is none.
+        paired: Yes or no by metric, for comparing runs; a metric that says nothing is absent.
+    """
+
+    id: str
+    kind: str = ""
+    split: str = ""
+    answerable: str = ""
+    question: str = ""
+    standing: Standing
+    diagnosis: Diagnosis
+    confidence: float | None = None
+    paired: dict[str, bool] = Field(default_factory=dict)
+
+
+class KindRow(Frozen):
+    """Counts of one kind of question.
+
+    Attributes:
+        kind: The kind.
+        answerable: The label of its items.
+        items: Number of items.
+        right: Right answers, or right refusals where they are unanswerable.
+        refused: Refusals.
+        wrong: Wrong answers, or missed refusals.
+        errors: Items without a result.
+    """
+
+    kind: str
+    answerable: str
+    items: int
+    right: int
+    refused: int
+    wrong: int
+    errors: int
+
+
+class EvalReport(Frozen):
+    """Everything that a run amounts to, without the texts of its answers.
+
+    Attributes:
+        meta: What the run was made with.
+        metrics: Every metric.
+        costs: What it cost.
+        kinds: Counts by kind of question.
+        diagnoses: Number of items by what went wrong.
+        items: One row an item, by id.
+        missing: Items of the golden set that have no record yet.
+    """
+
+    meta: RunMeta
+    metrics: tuple[MetricResult, ...]
+    costs: Costs
+    kinds: tuple[KindRow, ...]
+    diagnoses: dict[str, int]
+    items: tuple[ItemRow, ...]
+    missing: int = 0
+
+    def metric(self, name: str) -> MetricResult:
+        """Return one metric by its name.
+
+        Raises:
+            KeyError: There is none of that name.
+        """
+        for result in self.metrics:
+            if result.name == name:
+                return result
+        raise KeyError(name)
+
+    @property
+    def errors(self) -> int:
+        """Items that ended in an error."""
+        return sum(row.standing is Standing.ERROR for row in self.items)
+
+    @property
+    def failed(self) -> int:
+        """Metrics that could not score something, and items without a record."""
+        return sum(result.failed > 0 for result in self.metrics) + self.missing
+
+
+class ReportBuilder:
+    """Builds a report record by record; what it keeps of each is one small row."""
+
+    def __init__(self, meta: RunMeta) -> None:
+        self._meta = meta
+        self._policy = Policy.model_validate(meta.policy)
+        self._tallies = [
+            Tally(metric) for metric in catalogue(relevance_threshold=meta.relevance_threshold)
+        ]
+        self._costs = CostTally(meta.prices)
+        self._rows: list[ItemRow] = []
+
+    def add(self, record: EvalRecord) -> ItemRow:
+        """Count one record and return its row."""
+        seen = judged(record, self._policy)
+        paired: dict[str, bool] = {}
+        for tally in self._tallies:
+            observation = tally.metric.observe(seen)
+            tally.add(record.item.id, observation)
+            if tally.metric.name in PAIRED and observation.trials:
+                paired[tally.metric.name] = bool(observation.hits)
+        self._costs.add(record)
+        row = _row(seen, paired)
+        self._rows.append(row)
+        return row
+
+    def result(self) -> EvalReport:
+        """Return the report."""
+        rows = sorted(self._rows, key=lambda row: row.id)
+        diagnoses = {kind.value: 0 for kind in FailureKind}
+        for row in rows:
+            diagnoses[row.diagnosis.kind.value] += 1
+        return EvalReport(
+            meta=self._meta,
+            metrics=tuple(tally.result() for tally in self._tallies),
+            costs=self._costs.result(),
+            kinds=_kinds(rows),
+            diagnoses={kind: count for kind, count in diagnoses.items() if count},
+            items=tuple(rows),
+            missing=max(0, self._meta.items - len(rows)),
+        )
+
+
+def report_of(run: Run) -> EvalReport:
+    """Return the report of a run, reading one record at a time.
+
+    Raises:
+        InputError: A record cannot be read.
+    """
+    builder = ReportBuilder(run.meta)
+    for record in run.records():
+        builder.add(record)
+    return builder.result()
+
+
+def _row(seen: Judged, paired: dict[str, bool]) -> ItemRow:
+    item = seen.item
+    diagnosis = diagnose(seen)
+    return ItemRow(
+        id=item.id,
+        kind=item.kind,
+        split=item.split,
+        answerable=item.answerable or "",
+        question=item.question,
+        standing=_standing(seen, diagnosis),
+        diagnosis=diagnosis,
+        confidence=_confidence(seen),
+        paired=paired,
+    )
+
+
+def _standing(seen: Judged, diagnosis: Diagnosis) -> Standing:
+    if seen.state == "failed":
+        return Standing.ERROR
+    if seen.answerable is None:
+        return Standing.UNLABELLED
+    if not seen.answerable:
+        return Standing.RIGHT_REFUSAL if seen.state == "refused" else Standing.MISSED_REFUSAL
+    if seen.state == "refused":
+        return Standing.FALSE_REFUSAL
+    if seen.item.gold:
+        right = bool(correct_answers(seen).hits)
+    else:
+        right = diagnosis.kind is FailureKind.NONE
+    return Standing.RIGHT if right else Standing.WRONG
+
+
+def _confidence(seen: Judged) -> float | None:
+    if not seen.answered or not seen.claims:
+        return None
+    scores: list[float] = []
+    for claim in seen.claims:
+        near = [s.score for s in claim.signals if s.check == "nearness" and s.score is not None]
+        if not near:
+            return None
+        scores.append(near[0])
+    return min(scores)
+
+
+def _kinds(rows: Iterable[ItemRow]) -> tuple[KindRow, ...]:
+    groups: dict[tuple[str, str], list[ItemRow]] = {}
+    for row in rows:
+        groups.setdefault((row.answerable, row.kind), []).append(row)
+    return tuple(
+        KindRow(
+            kind=kind or "-",
+            answerable=answerable,
+            items=len(group),
+            right=_of(group, Standing.RIGHT, Standing.RIGHT_REFUSAL),
+            refused=_of(group, Standing.RIGHT_REFUSAL, Standing.FALSE_REFUSAL),
+            wrong=_of(group, Standing.WRONG, Standing.MISSED_REFUSAL),
+            errors=_of(group, Standing.ERROR),
+        )
+        for (answerable, kind), group in sorted(groups.items(), reverse=True)
+    )
+
+
+def _of(rows: Iterable[ItemRow], *standings: Standing) -> int:
+    return sum(row.standing in standings for row in rows)

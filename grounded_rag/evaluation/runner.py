@@ -1,0 +1,261 @@
+"""Runs golden sets: bounded concurrency, one record an item, resumable, errors kept."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+
+from grounded_rag.errors import GroundedRAGError, InputError
+from grounded_rag.evaluation.gold import gold_places
+from grounded_rag.evaluation.golden import golden_hash, load_golden
+from grounded_rag.evaluation.making import meta_of, text_reader
+from grounded_rag.evaluation.records import EvalRecord, GoldenItem, Prices, RecordError, RunMeta
+from grounded_rag.evaluation.relevance import (
+    DEFAULT_THRESHOLD,
+    RelevanceJudge,
+    SentenceEmbedding,
+    plain_answer,
+    relevance,
+)
+from grounded_rag.evaluation.report import EvalReport, ReportBuilder
+from grounded_rag.evaluation.runs import Run
+from grounded_rag.rag import GroundedRAG
+from grounded_rag.types import Frozen
+
+
+class Progress(Frozen):
+    """How far a run is.
+
+    Attributes:
+        done: Items with a record, resumed ones included.
+        total: Items to cover.
+        item: Id of the item just done.
+        errors: Errors so far in this call.
+    """
+
+    done: int
+    total: int
+    item: str = ""
+    errors: int = 0
+
+
+ProgressHook = Callable[[Progress], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to run.
+
+    Attributes:
+        concurrency: Most questions under way at once.
+        relevance: Embedding of the first pass, or None for no relevance.
+        threshold: Least first-pass score of an answer to the point.
+        judge: Confirms what the first pass doubts.
+        prices: Prices of tokens.
+        progress: Called after each item.
+    """
+
+    concurrency: int = 4
+    relevance: SentenceEmbedding | None = None
+    threshold: float = DEFAULT_THRESHOLD
+    judge: RelevanceJudge | None = None
+    prices: Prices | None = None
+    progress: ProgressHook | None = None
+
+
+def evaluate(
+    rag: GroundedRAG,
+    golden: Path | str | Sequence[GoldenItem],
+    *,
+    run: Path | str | None = None,
+    split: str | None = None,
+    limit: int | None = None,
+    options: Options | None = None,
+) -> EvalReport:
+    """Ask every question of a golden set and measure what comes out.
+
+    Args:
+        rag: What to measure.
+        golden: A golden set, or the path of one.
+        run: Folder of the run. An unfinished run there is continued: items that have a record are
+            not asked again, those that ended in an error are. None keeps nothing but the report.
+        split: Only items of this split.
+        limit: Only the first items.
+        options: Concurrency, relevance, prices, progress.
+
+    Raises:
+        InputError: The golden set is broken, or the folder holds a run of another set or of
+            other settings.
+    """
+    # Provider clients live on the loop of the object that owns them; that is where we run, too.
+    return rag._loop.run(
+        partial(aevaluate, rag, golden, run=run, split=split, limit=limit, options=options)
+    )
+
+
+async def aevaluate(
+    rag: GroundedRAG,
+    golden: Path | str | Sequence[GoldenItem],
+    *,
+    run: Path | str | None = None,
+    split: str | None = None,
+    limit: int | None = None,
+    options: Options | None = None,
+) -> EvalReport:
+    """Ask every question of a golden set; the asynchronous twin of `evaluate`."""
+    options = options or Options()
+    name = str(golden) if isinstance(golden, (str, Path)) else "items"
+    items = load_golden(golden) if isinstance(golden, (str, Path)) else tuple(golden)
+    items = select(items, split=split, limit=limit)
+    with ExitStack() as stack:
+        folder = Path(run) if run is not None else None
+        if folder is None:
+            temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="grounded-rag-"))
+            folder = Path(temporary) / "run"
+        meta = meta_of(
+            rag,
+            golden=name,
+            golden_hash=golden_hash(items),
+            items=len(items),
+            split=split or "",
+            prices=options.prices,
+            threshold=options.threshold if options.relevance is not None else None,
+        )
+        opened = stack.enter_context(_continued(folder, meta))
+        done = opened.resume()
+        await _ask_all(rag, [i for i in items if i.id not in done], opened, options, len(done))
+        builder = ReportBuilder(opened.meta)
+        for record in opened.records():
+            builder.add(record)
+        return builder.result()
+
+
+def select(
+    items: Sequence[GoldenItem], *, split: str | None = None, limit: int | None = None
+) -> tuple[GoldenItem, ...]:
+    """Return the items of a split, at most `limit` of them.
+
+    Raises:
+        InputError: None is left, or an id comes twice.
+    """
+    chosen = tuple(item for item in items if split is None or item.split == split)[:limit]
+    if not chosen:
+        splits = sorted({item.split or "-" for item in items})
+        raise InputError(
+            f"No item is left with split {split!r}.", hint=f"The splits are: {', '.join(splits)}."
+        )
+    if len({item.id for item in chosen}) < len(chosen):
+        raise InputError("An id comes twice.", hint="Give each item an id of its own.")
+    return chosen
+
+
+def _continued(folder: Path, meta: RunMeta) -> Run:
+    """Return the run in a folder to go on with, or a new one."""
+    if not Run.exists(folder):
+        return Run.create(folder, meta)
+    run = Run.open(folder)
+    for what, before, now in (
+        ("golden set", run.meta.golden_hash, meta.golden_hash),
+        ("generator", run.meta.generator, meta.generator),
+        ("policy or prompts", run.meta.fingerprint, meta.fingerprint),
+        ("checks", run.meta.checks, meta.checks),
+        ("verifier", run.meta.verifier, meta.verifier),
+        ("index", run.meta.index.content_hash, meta.index.content_hash),
+    ):
+        if before != now:
+            raise InputError(
+                f"The run in {folder} was made with another {what}.",
+                hint="Name a new folder: a run mixes no settings.",
+            )
+    return run
+
+
+async def _ask_all(
+    rag: GroundedRAG, items: Sequence[GoldenItem], run: Run, options: Options, done: int
+) -> None:
+    """Write a record an item as it is done, at most `concurrency` under way."""
+    text_of = text_reader(rag)
+    report = options.progress or _silent
+    total = done + len(items)
+    state = Progress(done=done, total=total)
+    report(state)
+    left = iter(items)
+    broken: list[Exception] = []
+
+    async def work() -> None:
+        nonlocal state
+        for item in left:
+            record = await _record(rag, item, options, text_of)
+            try:
+                run.append(record)
+                state = Progress(
+                    done=state.done + 1,
+                    total=total,
+                    item=item.id,
+                    errors=state.errors + (record.error is not None),
+                )
+                report(state)
+            except Exception as error:  # noqa: BLE001 - raised again below, without a group
+                broken.append(error)
+                group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        for _ in range(max(1, options.concurrency)):
+            group.start_soon(work)
+    if broken:
+        raise broken[0]
+
+
+def _silent(progress: Progress) -> None:
+    del progress
+
+
+async def _record(
+    rag: GroundedRAG,
+    item: GoldenItem,
+    options: Options,
+    text_of: Callable[[str], str | None] | None,
+) -> EvalRecord:
+    before = time.perf_counter()
+    try:
+        answer = await rag.aquery(item.question, as_of=item.as_of)
+        scores: dict[str, float] = {}
+        findings: dict[str, bool | None] = {}
+        if options.relevance is not None and answer.answered:
+            found = await relevance(
+                item.question,
+                plain_answer(answer),
+                options.relevance,
+                threshold=options.threshold,
+                judge=options.judge,
+            )
+            scores["relevance"] = found.score
+            if found.asked:
+                findings["relevance"] = found.confirmed
+        return EvalRecord(
+            item=item,
+            answer=answer,
+            places=gold_places(item, text_of) if text_of is not None else (),
+            scores=scores,
+            judged=findings,
+            seconds=time.perf_counter() - before,
+        )
+    except Exception as error:  # noqa: BLE001 - one bad record must not lose the run
+        hint = error.hint if isinstance(error, GroundedRAGError) else ""
+        message = error.message if isinstance(error, GroundedRAGError) else str(error)
+        return EvalRecord(
+            item=item,
+            error=RecordError(
+                kind=type(error).__name__,
+                message=message.encode("utf-8", "replace").decode()[:500],
+                hint=hint,
+            ),
+            seconds=time.perf_counter() - before,
+        )
