@@ -192,15 +192,19 @@ async def _checks(
 async def _entailment(
     claims: Sequence[OpenClaim], model: EntailmentModel, judge_follows: bool, ends: float | None
 ) -> Added:
-    def decide() -> Added:
-        scores = model.score(entailment_pairs(claims))
-        return entailment_signals(claims, scores, model=model.name, judge_follows=judge_follows)
+    def decide(some: Sequence[OpenClaim]) -> Added:
+        scores = model.score(entailment_pairs(some))
+        return entailment_signals(some, scores, model=model.name, judge_follows=judge_follows)
 
-    added = await _in_thread(decide, ends)
-    if isinstance(added, _Failure):
+    added = await _in_thread(partial(decide, claims), ends)
+    if not isinstance(added, _Failure):
+        return added
+    if len(claims) == 1:
         detail = f"The entailment model {added.why}"
         return could_not(claims, check="entailment", by=_name(model), detail=detail)
-    return added
+    # One claim that the model cannot read must not cost the others their verdict.
+    alone = [await _entailment([claim], model, judge_follows, ends) for claim in claims]
+    return {position: signals for each in alone for position, signals in each.items()}
 
 
 async def _judge(

@@ -43,6 +43,21 @@ class EntailmentScores(Frozen):
     contradiction: Share
 
 
+def max_nli(scores: Sequence[EntailmentScores]) -> EntailmentScores:
+    """Return the largest entailment, the largest contradiction and the least neutral score.
+
+    The maximum over evidence, and over windows of one text, follows SummaC (Laban et al., 2022).
+
+    Args:
+        scores: Scores of one claim with each of its premises, at least one.
+    """
+    return EntailmentScores(
+        entailment=max(score.entailment for score in scores),
+        neutral=min(score.neutral for score in scores),
+        contradiction=max(score.contradiction for score in scores),
+    )
+
+
 @runtime_checkable
 class EntailmentModel(Protocol):
     """Says whether one text follows from another. It runs in a worker thread."""

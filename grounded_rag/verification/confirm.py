@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from grounded_rag.deciders import max_nli
 from grounded_rag.protocols import (
     ClaimCase,
     EntailmentScores,
@@ -68,22 +69,6 @@ def entailment_pairs(claims: Sequence[OpenClaim]) -> tuple[TextPair, ...]:
         TextPair(premise=premise, hypothesis=claim.case.claim.text)
         for claim in claims
         for premise in premises(claim.case)
-    )
-
-
-def max_nli(scores: Sequence[EntailmentScores]) -> EntailmentScores:
-    """Return the largest entailment and the largest contradiction over pieces of evidence.
-
-    The maximum over evidence follows SummaC (Laban et al., 2022); `neutral` is what the
-    entailment leaves over, at most the largest neutral score.
-
-    Args:
-        scores: Scores of one claim with each of its premises, at least one.
-    """
-    return EntailmentScores(
-        entailment=max(score.entailment for score in scores),
-        neutral=min(score.neutral for score in scores),
-        contradiction=max(score.contradiction for score in scores),
     )
 
 
