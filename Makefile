@@ -4,13 +4,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo chatbot test lint bench clean
 help:
-	@echo "make demo   set up and show the main job on the demo corpus (no key, no download of models)"
-	@echo "make test   set up and run the tests"
-	@echo "make lint   ruff, mypy and the import contracts"
-	@echo "make bench  the benchmarks that need no other data, each printing a table"
-	@echo "make clean  remove what the targets above have made"
+	@echo "make demo     set up and show the main job on the demo corpus (no key, no download of models)"
+	@echo "make chatbot  set up and serve the demo chatbot (GENERATOR=anthropic with a key, for Claude)"
+	@echo "make test     set up and run the tests"
+	@echo "make lint     ruff, mypy and the import contracts"
+	@echo "make bench    the benchmarks that need no other data, each printing a table"
+	@echo "make clean    remove what the targets above have made"
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
@@ -30,8 +31,16 @@ $(VENV)/.dev: $(VENV)/.core
 	@$(PIP) --editable ".[dev]"
 	@touch $@
 
+$(VENV)/.chatbot: $(VENV)/.core
+	@echo "Installing the chatbot's server ..."
+	@$(PIP) --editable ".[chatbot]"
+	@touch $@
+
 demo: $(VENV)/.core
 	@$(BIN)/grounded-rag demo
+
+chatbot: $(VENV)/.chatbot
+	@PYTHONPATH=examples $(BIN)/python -m chatbot
 
 test: $(VENV)/.dev
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -1,0 +1,186 @@
+// Shows one answer, refusal or failure.
+
+import { feedback } from "./client.js";
+import { date, el, icon, say, seconds } from "./dom.js";
+import { passage } from "./passage.js";
+import { badges, mark } from "./source.js";
+import { openTrace } from "./trace.js";
+
+const ICONS = { conflict: "split", superseded: "clock", expired: "clock", too_old: "clock", not_yet_effective: "clock" };
+
+export function question(text) {
+  return el("li", { class: "question" }, el("span", { class: "visually-hidden" }, "You asked: "), el("p", { dir: "auto" }, text));
+}
+
+export function claim(answer, one) {
+  return el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), one.numbers.map((number) => [" ", mark(answer, number)]).flat());
+}
+
+function note(one) {
+  const sides = one.sides.map((side) =>
+    el("blockquote", { class: "side" },
+      el("p", { class: "side-title", dir: "auto" }, side.title, side.number ? ` (source ${side.number})` : ""),
+      el("p", { class: "side-text", dir: "auto" }, side.text),
+      el("p", { class: "faint" }, side.dates.map((line) => `${line.label} ${date(line.date)}`).join(" · "))));
+  return el("div", { class: `note ${one.kind}` },
+    el("p", { class: "note-label" }, icon(ICONS[one.kind] || "info"), one.label),
+    el("p", { dir: "auto" }, one.detail, one.since ? ` (${date(one.since)})` : ""),
+    one.current ? el("p", {}, "In force instead: ", el("strong", { dir: "auto" }, one.current)) : null,
+    sides.length ? el("div", { class: "sides" }, sides) : null);
+}
+
+function sources(answer) {
+  return el("ul", { class: "sources", "aria-label": "Sources" }, answer.sources.map((source) =>
+    el("li", {}, el("span", { class: "mark-label" }, String(source.number)),
+      el("span", { dir: "auto", class: "source-title" }, source.title, source.page ? `, page ${source.page}` : ""),
+      badges(source))));
+}
+
+function open(answer) {
+  return answer.unanswered.map((part) =>
+    el("div", { class: "note open" }, el("p", { class: "note-label" }, icon("info"), "Not answered"),
+      el("p", { dir: "auto" }, `No sentence in the documents was found to answer: “${part}”`)));
+}
+
+function refusal(view) {
+  const nearest = view.nearest.map((source) =>
+    el("details", {}, el("summary", {}, el("span", { dir: "auto" }, [source.title, ...source.place].join(" › "))),
+      el("p", { class: "badges" }, badges(source)), ...passage(source.blocks, `Passage of ${source.title}`)));
+  return [
+    el("p", { class: "refusal-text", dir: "auto" }, view.text),
+    el("p", { class: "why" }, el("strong", {}, "Why: "), view.detail),
+    view.next_step ? el("p", { class: "why" }, el("strong", {}, "What you can do: "), view.next_step) : null,
+    nearest.length
+      ? el("section", { class: "nearest", "aria-label": "Nearest passages, not an answer" },
+          el("p", { class: "nearest-title" }, "The nearest passages, for you to read yourself"),
+          el("p", { class: "faint" }, "They are not an answer: none of them was found to answer the question."),
+          ...nearest)
+      : null,
+  ];
+}
+
+function generator(name) {
+  return name === "extractive" ? "built-in generator, no model" : name;
+}
+
+function cost(answer) {
+  const count = answer.claims.length;
+  const parts = [
+    count ? `${count} ${count === 1 ? "sentence" : "sentences"} verified` : "Nothing was claimed",
+    answer.corpus,
+    answer.as_of ? `as of ${date(answer.as_of)}` : null,
+    seconds(answer.seconds),
+    answer.attempts > 1 ? `${answer.attempts} drafts` : null,
+    answer.tokens ? `${answer.tokens.toLocaleString("en")} tokens` : null,
+    generator(answer.generator),
+  ];
+  return el("p", { class: "cost", dir: "auto" }, parts.filter(Boolean).join(" · "));
+}
+
+function thumb(verdict, name) {
+  return el("button", { type: "button", class: "quiet square", "aria-label": name, "aria-pressed": "false", "data-verdict": verdict }, icon(verdict));
+}
+
+function thumbs(answer) {
+  const buttons = [thumb("up", "Good answer"), thumb("down", "Bad answer")];
+  const id = `reason-${answer.id}`;
+  const reason = el("textarea", { id, rows: "2", maxlength: "2000", dir: "auto" });
+  const form = el("form", { class: "feedback", hidden: true }, el("label", { for: id }), reason,
+    el("button", { type: "submit", class: "small" }, "Send"));
+  const done = el("p", { class: "thanks", hidden: true }, "Thank you. Your feedback is kept on this server.");
+  let verdict = null;
+  for (const button of buttons) {
+    button.addEventListener("click", () => {
+      verdict = button.dataset.verdict;
+      for (const one of buttons) one.setAttribute("aria-pressed", String(one === button));
+      form.firstChild.textContent = verdict === "up" ? "What was good? (optional)" : "What was wrong? (optional)";
+      form.hidden = false;
+      done.hidden = true;
+      reason.focus();
+    });
+  }
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      await feedback(answer.id, verdict, reason.value);
+      form.hidden = true;
+      done.hidden = false;
+      say("Feedback sent. Thank you.");
+    } catch (error) {
+      done.hidden = false;
+      done.textContent = error.message;
+      say(error.message);
+    }
+  });
+  return { buttons, form: [form, done] };
+}
+
+function actions(answer) {
+  const { buttons, form } = thumbs(answer);
+  return [
+    el("div", { class: "actions" },
+      el("button", { type: "button", class: "quiet", onclick: () => openTrace(answer.id) }, icon("list"), "How it was checked"),
+      el("a", { class: "quiet", href: `/api/answers/${answer.id}/receipt`, download: "" }, icon("file"), "Receipt"),
+      el("span", { class: "gap" }), ...buttons),
+    ...form,
+  ];
+}
+
+const STATUS = { answered: "Answer", partial: "Partial answer", refused: "No answer" };
+
+export function render(box, answer) {
+  box.className = `answer ${answer.status}`;
+  const parts = answer.refusal
+    ? refusal(answer.refusal)
+    : [...answer.claims.map((one) => claim(answer, one)), ...open(answer), ...answer.notes.map(note), sources(answer)];
+  box.replaceChildren(
+    el("h3", { class: "visually-hidden" }, STATUS[answer.status]),
+    ...parts.filter(Boolean),
+    cost(answer),
+    ...actions(answer),
+  );
+}
+
+const STAGES = {
+  waiting: "Waiting for a turn …",
+  searching: "Searching the documents …",
+  drafting: "Drafting from the passages …",
+  checking: "Checking every sentence against its source …",
+  asking_again: "Asking again for what did not pass …",
+};
+
+export function pending() {
+  const text = el("p", { class: "stage" }, STAGES.waiting);
+  const box = el("li", { class: "answer pending" }, text);
+  return {
+    box,
+    progress(step) {
+      const told = STAGES[step.stage] + (step.detail ? ` ${step.detail}` : "");
+      text.textContent = told;
+      say(told);
+    },
+  };
+}
+
+const FAILURES = {
+  provider: "The model provider did not deliver. This is not an answer.",
+  too_many: "A moment, please.",
+  network: "No connection.",
+  stopped: "Stopped.",
+};
+
+export function fail(box, failure, again) {
+  box.className = "answer failure";
+  const retry = again ? el("button", { type: "button", class: "small", onclick: again }, "Ask again") : null;
+  box.replaceChildren(
+    el("p", { class: "note-label" }, icon("info"), FAILURES[failure.kind] || "That did not work."),
+    el("p", { dir: "auto" }, failure.message),
+    ...(failure.hint ? [el("p", { class: "faint", dir: "auto" }, failure.hint)] : []),
+    ...(failure.retryAfter ? [el("p", { class: "faint" }, `It is worth trying again in ${failure.retryAfter} s.`)] : []),
+    ...(retry ? [retry] : []),
+  );
+}
+
+export function told(kind, ...lines) {
+  return el("li", { class: `told ${kind}` }, lines.map((line) => el("p", { dir: "auto" }, line)));
+}

@@ -1,0 +1,194 @@
+// Puts the page together.
+
+import { fail, pending, question as asked, render, told } from "./answer.js";
+import { ask, newChat, openSession, ServiceError, upload } from "./client.js";
+import { el, say } from "./dom.js";
+import { close, showFirst } from "./source.js";
+
+const get = (id) => document.getElementById(id);
+const [log, welcome, form, input, corpus, asOf] = ["log", "welcome", "composer", "question", "corpus", "as-of"].map(get);
+const [sendButton, stopButton, fileInput, attach] = ["send", "stop", "file", "attach"].map(get);
+
+let opening = null;
+let running = null;
+
+function today() {
+  return new Date().toISOString().slice(0, 10);
+}
+
+function chosen() {
+  return opening.corpora.find((one) => one.id === corpus.value);
+}
+
+function offer() {
+  const one = chosen();
+  asOf.value = one.today || today();
+  get("suggestions").replaceChildren(
+    ...one.suggestions.map((suggestion) =>
+      el("li", {},
+        el("button", { type: "button", class: "suggestion", onclick: () => suggest(suggestion) },
+          el("span", { class: "suggestion-label", dir: "auto" }, suggestion.label),
+          el("span", { dir: "auto" }, suggestion.question)))),
+  );
+}
+
+function suggest(suggestion) {
+  if (suggestion.as_of) asOf.value = suggestion.as_of;
+  start(suggestion.question);
+}
+
+async function begin(select = null) {
+  opening = await openSession();
+  const before = select || corpus.value;
+  corpus.replaceChildren(...opening.corpora.map((one) =>
+    el("option", { value: one.id }, one.title)));
+  if (opening.corpora.some((one) => one.id === before)) corpus.value = before;
+  fileInput.accept = opening.accepted.join(",");
+  input.maxLength = opening.question_characters;
+  get("uploads").textContent = opening.uploads.join(", ");
+  get("uploads").title = opening.uploads.join("\n");
+  offer();
+}
+
+function busy(on) {
+  sendButton.hidden = on;
+  stopButton.hidden = !on;
+}
+
+function scrollDown() {
+  log.lastElementChild?.scrollIntoView({ block: "nearest" });
+}
+
+async function start(text) {
+  if (running || !text.trim()) return;
+  welcome.hidden = true;
+  const { box, progress } = pending();
+  log.append(asked(text), box);
+  await run(text, corpus.value, asOf.value, box, progress);
+}
+
+async function run(text, corpusId, date, box, progress) {
+  const again = () => {
+    const next = pending();
+    box.replaceWith(next.box);
+    run(text, corpusId, date, next.box, next.progress);
+  };
+  box.previousElementSibling.scrollIntoView({ block: "start" });
+  running = new AbortController();
+  busy(true);
+  let ended = false;
+  try {
+    for await (const event of ask(text, corpusId, date, running.signal)) {
+      if (event.name === "progress") progress(event.data);
+      else if (event.name === "answer") {
+        ended = true;
+        render(box, event.data);
+        say("");
+        showFirst(event.data);
+      } else if (event.name === "failure") {
+        ended = true;
+        fail(box, event.data, event.data.again ? again : null);
+      }
+    }
+    if (!ended) fail(box, { kind: "network", message: "The connection ended before the answer was complete." }, again);
+  } catch (error) {
+    if (error.name === "AbortError") fail(box, { kind: "stopped", message: "You stopped this question." }, again);
+    else if (error.kind === "session") await renew(box, again);
+    else fail(box, error instanceof ServiceError ? error : { kind: "network", message: "The connection was lost." }, again);
+  } finally {
+    running = null;
+    busy(false);
+    log.querySelector(".question:nth-last-of-type(2)")?.scrollIntoView({ block: "start" });
+  }
+}
+
+async function renew(box, again) {
+  await begin();
+  fail(box, { kind: "session", message: "Your session had ended, and a new one was started.", hint: "Documents that you had added are gone: add them again." }, again);
+}
+
+async function addFile(file) {
+  if (!file) return;
+  welcome.hidden = true;
+  const line = told("working", `Reading “${file.name}” …`);
+  log.append(line);
+  scrollDown();
+  attach.disabled = true;
+  try {
+    if (file.size > opening.upload_bytes) {
+      throw new ServiceError(413, { message: `The file is larger than ${Math.round(opening.upload_bytes / 1e6)} MB.` });
+    }
+    const added = await upload(file);
+    line.replaceWith(told("done", `“${added.name}” is ready: ${added.passages} ${added.passages === 1 ? "passage" : "passages"}. Ask about it.`, ...added.warnings));
+    await begin("uploads");
+    input.focus();
+  } catch (error) {
+    const failed = told("failed", `“${file.name}” was not added. ${error.message}`, ...(error.hint ? [error.hint] : []));
+    line.replaceWith(failed);
+  } finally {
+    attach.disabled = false;
+    fileInput.value = "";
+    scrollDown();
+  }
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (running) return;
+  const text = input.value;
+  if (!text.trim()) {
+    input.focus();
+    return;
+  }
+  input.value = "";
+  grow();
+  start(text);
+});
+input.addEventListener("keydown", (event) => {
+  // Enter also ends the composition of Chinese, Japanese and Korean text: that is no sending.
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+});
+function grow() {
+  input.rows = Math.min(6, Math.max(1, input.value.split("\n").length, Math.ceil(input.value.length / 70)));
+}
+input.addEventListener("input", grow);
+stopButton.addEventListener("click", () => running?.abort());
+corpus.addEventListener("change", offer);
+attach.addEventListener("click", () => fileInput.click());
+fileInput.addEventListener("change", () => addFile(fileInput.files[0]));
+document.addEventListener("dragover", (event) => event.preventDefault());
+document.addEventListener("drop", (event) => {
+  event.preventDefault();
+  addFile(event.dataTransfer.files[0]);
+});
+get("new-chat").addEventListener("click", async () => {
+  running?.abort();
+  log.replaceChildren();
+  welcome.hidden = false;
+  close();
+  input.focus();
+  await newChat();
+});
+
+const theme = get("theme");
+function paint(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  theme.setAttribute("aria-pressed", String(dark));
+}
+const wished = localStorage.getItem("theme");
+paint(wished ? wished === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches);
+theme.addEventListener("click", () => {
+  const dark = document.documentElement.dataset.theme !== "dark";
+  localStorage.setItem("theme", dark ? "dark" : "light");
+  paint(dark);
+});
+
+begin().then(
+  () => document.body.setAttribute("data-ready", ""),
+  (error) => {
+    log.append(told("failed", error.message, "Reload the page to try again."));
+  },
+);

@@ -1,0 +1,172 @@
+"""What is behind an answer, rejected text included: for the drawer that says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grounded_rag import Answer, ClaimVerdict
+from grounded_rag.types import Attempt, Frozen, RetrievedChunk, Timings, Usage
+
+if TYPE_CHECKING:
+    from chatbot.corpora import Corpus
+
+_EXCERPT = 280
+
+
+class FoundView(Frozen):
+    """A retrieved passage.
+
+    Attributes:
+        rank: 1-based rank.
+        title: Title of the document.
+        place: Headings above it.
+        found_by: Signals that found it.
+        score: The retriever's score; only its order means something.
+        cited: Whether the answer cites it.
+        excerpt: Its beginning.
+    """
+
+    rank: int
+    title: str
+    place: tuple[str, ...]
+    found_by: tuple[str, ...]
+    score: float
+    cited: bool
+    excerpt: str
+
+
+class CheckView(Frozen):
+    """What one check found; `passed` is None where it could not check."""
+
+    name: str
+    passed: bool | None
+    detail: str
+
+
+class DraftedView(Frozen):
+    """A drafted claim and its verdict.
+
+    Attributes:
+        text: The claim as drafted: rejected text too.
+        passed: Whether it was verified.
+        status: The verdict.
+        reason: Typed reason of a rejection.
+        why: One sentence that says what decided.
+        quotes: The quotes as drafted.
+        checks: What each check found.
+    """
+
+    text: str
+    passed: bool
+    status: str
+    reason: str
+    why: str
+    quotes: tuple[str, ...]
+    checks: tuple[CheckView, ...]
+
+
+class AttemptView(Frozen):
+    """One draft: the first, or a re-ask.
+
+    Attributes:
+        number: 1 for the first, then one more for each re-ask.
+        stop: How the generation ended.
+        detail: What went wrong outside the claims.
+        seconds: Wall-clock seconds of the generator.
+        tokens: Tokens of it.
+        claims: What was drafted.
+        problems: What was wrong with the draft as a whole.
+    """
+
+    number: int
+    stop: str
+    detail: str
+    seconds: float
+    tokens: int
+    claims: tuple[DraftedView, ...]
+    problems: tuple[str, ...]
+
+
+class TraceView(Frozen):
+    """Everything behind an answer."""
+
+    retrieved: tuple[FoundView, ...]
+    attempts: tuple[AttemptView, ...]
+    timings: Timings
+    usage: Usage
+    generator: str
+    policy: dict[str, str]
+    fingerprint: str
+
+
+def trace_view(answer: Answer, corpus: Corpus) -> TraceView:
+    """Return the trace of an answer as the drawer shows it."""
+    cited = {chunk.chunk.id for chunk in answer.evidence}
+    return TraceView(
+        retrieved=tuple(
+            _found(chunk, corpus, cited=chunk.chunk.id in cited) for chunk in answer.trace.retrieved
+        ),
+        attempts=tuple(_attempt(attempt) for attempt in answer.trace.attempts),
+        timings=answer.timings,
+        usage=answer.usage,
+        generator=answer.generator,
+        policy={name: str(value) for name, value in answer.policy.items()},
+        fingerprint=answer.fingerprint,
+    )
+
+
+def _found(chunk: RetrievedChunk, corpus: Corpus, *, cited: bool) -> FoundView:
+    text = _body(chunk)
+    title = corpus.title_of(chunk.chunk.doc_id)
+    return FoundView(
+        rank=chunk.rank,
+        title=title,
+        place=tuple(name for name in chunk.chunk.headings if name != title),
+        found_by=chunk.sources,
+        score=chunk.score,
+        cited=cited,
+        excerpt=text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…",
+    )
+
+
+def _body(chunk: RetrievedChunk) -> str:
+    """Return the text of a passage on one line, without the headings that `place` tells."""
+    text, start, parts = chunk.chunk.text, 0, []
+    for heading in sorted(chunk.chunk.heading_spans, key=lambda span: span.start):
+        parts.append(text[start : heading.start])
+        start = max(start, heading.end)
+    parts.append(text[start:])
+    return " ".join(" ".join(parts).split())
+
+
+def _attempt(attempt: Attempt) -> AttemptView:
+    verification = attempt.verification
+    claims = verification.claims if verification is not None else ()
+    problems = verification.problems if verification is not None else ()
+    return AttemptView(
+        number=attempt.number,
+        stop=str(attempt.stop),
+        detail=attempt.detail,
+        seconds=attempt.seconds,
+        tokens=attempt.usage.total_tokens,
+        claims=tuple(_drafted(verdict) for verdict in claims),
+        problems=tuple(problem.detail or problem.reason for problem in problems),
+    )
+
+
+def _drafted(verdict: ClaimVerdict) -> DraftedView:
+    problems = " ".join(check.detail for check in verdict.citations if check.problem is not None)
+    return DraftedView(
+        text=verdict.text,
+        passed=verdict.supported,
+        status=str(verdict.status),
+        reason=(verdict.reason or "").replace("_", " "),
+        why=verdict.why or problems,
+        quotes=tuple(citation.quote for citation in verdict.claim.citations),
+        checks=tuple(
+            CheckView(
+                name=signal.check.replace("_", " "), passed=signal.passed, detail=signal.detail
+            )
+            for signal in verdict.signals
+        ),
+    )
