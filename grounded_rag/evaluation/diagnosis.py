@@ -209,18 +209,21 @@ def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
 
 def _short_of_expected(facts: Facts) -> _Verdict:
     """The claims are faithful, current and on the fact; what they say may still differ."""
+    if facts.complete is not False:
+        return FailureKind.NONE, "It cites the fact."
+    piece = facts.uncited_piece()
+    if piece is not None:
+        return _uncited_piece(facts, piece)
     if facts.contradicts_source():
         return (
             FailureKind.SOURCE_DISAGREES,
             f"The cited source does not say what is expected: “{_cut(facts.item.expected)}”.",
         )
-    if facts.complete is False:
-        piece = facts.uncited_piece()
-        if piece is not None:
-            return _uncited_piece(facts, piece)
+    values = facts.values_missing()
+    if values:
         return (
             FailureKind.IRRELEVANT,
-            f"The source says {', '.join(facts.values_missing())}; the answer does not.",
+            f"The source says {', '.join(values)}, and the answer does not.",
         )
     return FailureKind.NONE, "It cites the fact."
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection
 from functools import cached_property
 
 from grounded_rag.evaluation.completeness import Completeness, completeness
@@ -74,10 +75,6 @@ class Facts:
         """Whether every expected value was given; None where there is none to compare."""
         return not self.compared.missing if self.compared.wanted else None
 
-    def values_missing(self) -> tuple[str, ...]:
-        """Return expected values that the answer lacks."""
-        return self.compared.missing
-
     def cited_currently(self, outdated: Collection[str]) -> bool:
         """Whether a claim cites the fact in a document other than the outdated ones.
 
@@ -134,24 +131,29 @@ class Facts:
                         return f"{option.file} says {value.text}, and the answer gives one side."
         return ""
 
-    def contradicts_source(self) -> bool:
-        """Whether the cited gold text itself lacks a value of the expected answer."""
-        if self.complete is not False:
-            return False
-        found = completeness(
-            self.item.expected, " ".join(self._cited_text()), question=self.item.question
-        )
-        return bool(set(found.missing) & set(self.compared.missing))
+    def values_missing(self) -> tuple[str, ...]:
+        """Return numbers, dates and times of the expected answer that the answer lacks.
 
-    def _cited_text(self) -> Sequence[str]:
-        """Return the gold quotes that are cited, whole, and the quotes themselves."""
-        texts = [place.quote for place in self.places]
-        record = self._judged.record
-        for number, piece in enumerate(self.item.gold):
-            if any(on_piece(of_citation(place), record, number) for place in self.places):
-                cited = {place.doc_id for place in self.places}
-                texts += [o.quote for o in piece.any_of if o.file in cited]
-        return texts
+        Words are left out: another gold place may say the same with others.
+        """
+        missing = set(self.compared.missing)
+        return tuple(
+            q.text
+            for q in find_quantities(self.item.expected)
+            if q.text in missing and not _written(self._judged.text, q)
+        )
+
+    def contradicts_source(self) -> bool:
+        """Whether no gold text in force holds what the answer lacks of the expected one."""
+        missing = set(self.compared.missing)
+        if not missing:
+            return False
+        options = [o for piece in self.item.gold for o in piece.any_of if self._current(o.file)]
+        text = " ".join([*(o.quote for o in options), *(place.quote for place in self.places)])
+        found = completeness(self.item.expected, text, question=self.item.question)
+        absent = missing & set(found.missing)
+        written = {q.text for q in find_quantities(self.item.expected) if _written(text, q)}
+        return bool(absent - written)
 
     def _given(self, value: Quantity) -> bool:
         return _has(self._judged.text, value)
@@ -169,6 +171,12 @@ class Facts:
             return on_gold(of_chunk(chunk), self._judged.record)
         found = completeness(self.item.expected, chunk.chunk.text, question=self.item.question)
         return bool(found.wanted) and not found.missing
+
+
+def _written(text: str, value: Quantity) -> bool:
+    """Whether the digits stand in the text, whatever unit a table's header gives them."""
+    digits = re.findall(r"\d[\d.,:]*\d|\d", value.text)
+    return bool(digits) and all(number in text for number in digits)
 
 
 def _has(text: str, value: Quantity) -> bool:
