@@ -67,6 +67,7 @@ from grounded_rag.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from grounded_rag.confirmation import averify
+    from grounded_rag.generate.citations_api import CitationsGenerator
     from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.structured import StructuredGenerator
     from grounded_rag.index.embedding import MiniLMEmbedding
@@ -86,6 +87,7 @@ __all__ = [
     "Chunk",
     "Citation",
     "CitationCheck",
+    "CitationsGenerator",
     "Claim",
     "ClaimStatus",
     "ClaimVerdict",
@@ -148,6 +150,7 @@ __all__ = [
 # bare `import grounded_rag` stays fast, and `verify` works where only pydantic is installed.
 _LAZY = {
     "AuditReport": "grounded_rag.receipts.audit",
+    "CitationsGenerator": "grounded_rag.generate.citations_api",
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
     "IngestReport": "grounded_rag.ingestion",

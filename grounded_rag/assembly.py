@@ -14,8 +14,10 @@ from grounded_rag.protocols import Generator, Retriever
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from grounded_rag.generate.prompts import PromptSet
+    from grounded_rag.generate.prompts import PromptKind, PromptSet
     from grounded_rag.index.store import Index
+
+_CITATIONS = "anthropic-citations"
 
 
 def resolve_embedding(
@@ -34,14 +36,16 @@ def make_generator(
     *,
     prompts: PromptSet,
     embedding: BaseEmbedding | None = None,
+    quote_mode: Literal["copy", "label"] = "copy",
 ) -> Generator:
     """Return the generator that a name stands for, or the given one.
 
     Args:
-        choice: "extractive", "anthropic", "anthropic/MODEL", any provider string of instructor,
-            or a generator.
-        prompts: Prompts of a structured generator.
+        choice: "extractive", "anthropic", "anthropic/MODEL", "anthropic-citations",
+            "anthropic-citations/MODEL", any provider string of instructor, or a generator.
+        prompts: Prompts, of the kind that `prompt_kind` names.
         embedding: Embedding that the extractive generator compares sentences with.
+        quote_mode: Whether a structured generator has quotes copied or sentences labelled.
 
     Raises:
         ConfigError: The name stands for nothing.
@@ -55,19 +59,33 @@ def make_generator(
         from grounded_rag.generate.extractive import ExtractiveGenerator
 
         return ExtractiveGenerator(embedding=embedding)
+    provider, _, model = name.partition("/")
+    if provider == _CITATIONS:
+        from grounded_rag.generate.citations_api import CitationsGenerator
+
+        return CitationsGenerator(model or None, prompts=prompts)
     if name != "anthropic" and "/" not in name:
         raise ConfigError(
             f"There is no generator named {choice!r}.",
-            hint='Use "extractive", "anthropic", "anthropic/MODEL" or another "provider/MODEL".',
+            hint='Use "extractive", "anthropic", "anthropic/MODEL", "anthropic-citations" or '
+            'another "provider/MODEL".',
         )
     from grounded_rag.generate.structured import StructuredGenerator
 
-    if name == "anthropic":
-        return StructuredGenerator(prompts=prompts)
-    return StructuredGenerator(name, prompts=prompts)
+    return StructuredGenerator(
+        None if name == "anthropic" else name, prompts=prompts, quote_mode=quote_mode
+    )
 
 
-def prompt_set(folder: Path | str | None) -> PromptSet:
+def prompt_kind(options: Options) -> PromptKind:
+    """Return the kind of prompts that the named generator uses."""
+    choice = options.get("generator", "extractive")
+    if isinstance(choice, str) and choice.strip().partition("/")[0] == _CITATIONS:
+        return "citations"
+    return options.get("quote_mode", "copy")
+
+
+def prompt_set(folder: Path | str | None, *, kind: PromptKind = "copy") -> PromptSet:
     """Return the prompts of a folder, or the built-in ones.
 
     Raises:
@@ -75,7 +93,7 @@ def prompt_set(folder: Path | str | None) -> PromptSet:
     """
     from grounded_rag.generate.prompts import PromptSet
 
-    return PromptSet.load(None if folder is None else Path(folder))
+    return PromptSet.load(None if folder is None else Path(folder), kind=kind)
 
 
 def make_parts(retriever: Retriever, options: Options) -> Parts:
@@ -93,14 +111,20 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
             hint=f"Known options: {', '.join(sorted(known))}.",
         )
     policy = options.get("policy", Policy())
-    prompts = prompt_set(options.get("prompts"))
+    if options.get("quote_mode", "copy") not in ("copy", "label"):
+        raise ConfigError(
+            f"There is no quote mode {options['quote_mode']!r}.", hint='Use "copy" or "label".'
+        )
+    prompts = prompt_set(options.get("prompts"), kind=prompt_kind(options))
     refusal = options.get("refusal", prompts.refusal)
     if not refusal.strip():
         raise ConfigError("The refusal string is empty.", hint="Give a sentence, or leave it out.")
     choice = options.get("generator", "extractive")
     return Parts(
         retriever=retriever,
-        generator=make_generator(choice, prompts=prompts),
+        generator=make_generator(
+            choice, prompts=prompts, quote_mode=options.get("quote_mode", "copy")
+        ),
         policy=policy,
         refusal=refusal,
         checks=options.get("checks"),

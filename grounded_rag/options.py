@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from grounded_rag.config import Policy
 from grounded_rag.protocols import Generator, SupportCheck
@@ -18,9 +18,12 @@ class Options(TypedDict, total=False):
     """Keyword options common to all ways of making a `GroundedRAG`.
 
     Attributes:
-        generator: A name ("extractive", "anthropic", "anthropic/MODEL", "openai/MODEL", or any
-            provider string that instructor knows), or a `Generator` of one's own. The default
-            is the built-in extractive generator; a key in the environment switches nothing.
+        generator: A name ("extractive", "anthropic", "anthropic/MODEL", "anthropic-citations",
+            "anthropic-citations/MODEL", "openai/MODEL", or any provider string that instructor
+            knows), or a `Generator` of one's own. The default is the built-in extractive
+            generator; a key in the environment switches nothing.
+        quote_mode: How a named generator points at its evidence: "copy" copies quotes, "label"
+            names labelled sentences whose exact text is filled in. Others take no notice.
         policy: Rules: what ships, what is retried, when to refuse.
         refusal: Refusal string in place of the default one.
         prompts: Folder with prompts of one's own, for generators that use prompts.
@@ -33,6 +36,7 @@ class Options(TypedDict, total=False):
     """
 
     generator: str | Generator
+    quote_mode: Literal["copy", "label"]
     policy: Policy
     refusal: str
     prompts: Path | str

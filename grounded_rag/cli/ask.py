@@ -50,6 +50,10 @@ def ask(
         Literal["repair", "exact"],
         typer.Option(help="Whether differences of presentation are bridged, and recorded."),
     ] = _POLICY.quote_match,
+    quote_mode: Annotated[
+        Literal["copy", "label"],
+        typer.Option(help="A model copies its quotes, or names labelled sentences."),
+    ] = "copy",
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="Passages to retrieve.")] = _POLICY.k,
     max_attempts: Annotated[
         int, typer.Option(min=1, max=10, help="Calls of the generator, the first included.")
@@ -72,7 +76,7 @@ def ask(
     as_json: JsonOption = False,
 ) -> int:
     """Ask one question. Exit code 0: answered, 3: refused, 1: error."""
-    options: dict[str, Any] = {"generator": generator}
+    options: dict[str, Any] = {"generator": generator, "quote_mode": quote_mode}
     if prompts is not None:
         options["prompts"] = prompts
     if refusal is not None:

@@ -31,7 +31,8 @@ GeneratorOption = Annotated[
     typer.Option(
         "--generator",
         "-g",
-        help='"extractive" (built in, no model), "anthropic", or "PROVIDER/MODEL".',
+        help='"extractive" (built in, no model), "anthropic", "anthropic-citations", or '
+        '"PROVIDER/MODEL".',
         envvar="GROUNDED_RAG_GENERATOR",
     ),
 ]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio.to_thread
+from pydantic import BaseModel
 
 from grounded_rag.config import DEFAULT_MODEL
 from grounded_rag.errors import ConfigError, MissingExtraError
 from grounded_rag.generate.failures import is_provider_failure, missing_key, provider_error
 from grounded_rag.generate.messages import BuiltMessages
-from grounded_rag.generate.schema import AnswerShape
 
+Shape = TypeVar("Shape", bound=BaseModel)
 _ANTHROPIC = "anthropic"
 _EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openrouter": "openai"}
 
@@ -45,11 +46,12 @@ class Connection:
     async def call(
         self,
         messages: BuiltMessages,
-        shape: type[AnswerShape],
+        shape: type[Shape],
         *,
         max_output_tokens: int,
         on_response: Callable[[Any], None],
-    ) -> AnswerShape:
+        options: Mapping[str, Any] | None = None,
+    ) -> Shape:
         """Make one call and return what instructor reads from it.
 
         There is no second try here: the stop reason must be looked at before anything is asked
@@ -61,6 +63,7 @@ class Connection:
             shape: Response model.
             max_output_tokens: Limit of the output.
             on_response: Told every raw response, also one that cannot be read.
+            options: Further arguments that this provider takes.
         """
         from instructor.core.hooks import Hooks
 
@@ -72,6 +75,7 @@ class Connection:
             "hooks": hooks,
             "max_tokens": max_output_tokens,
             **(_anthropic_form(messages) if self.anthropic else _common_form(messages)),
+            **(options or {}),
         }
         if self.model is not None:
             arguments["model"] = self.model
@@ -81,7 +85,7 @@ class Connection:
             parsed = await anyio.to_thread.run_sync(
                 partial(self.create, **arguments), abandon_on_cancel=True
             )
-        if not isinstance(parsed, AnswerShape):
+        if not isinstance(parsed, shape):
             raise ConfigError(
                 f"The client returned {type(parsed).__name__} instead of the response model.",
                 hint="Hand over an instructor client in its default tool mode.",
@@ -113,11 +117,16 @@ def connect(model: str | None, client: Any | None) -> Connection:
             hint=f"Write provider/model, for example {_ANTHROPIC}/{DEFAULT_MODEL}.",
         )
     if provider == _ANTHROPIC:
-        return _own_client(rest, _anthropic_client())
+        return _own_client(rest, anthropic_client())
     return _by_name(named, provider, rest)
 
 
-def _anthropic_client() -> Any:
+def anthropic_client() -> Any:
+    """Return an asynchronous Anthropic client made from the environment; nothing is sent.
+
+    Raises:
+        MissingKeyError: There are no credentials.
+    """
     import anthropic
 
     try:
@@ -128,6 +137,12 @@ def _anthropic_client() -> Any:
     if not any(getattr(client, name, None) for name in ("api_key", "auth_token", "credentials")):
         raise missing_key(_ANTHROPIC)
     return client
+
+
+def is_asynchronous(client: Any) -> bool:
+    """Whether a client of the anthropic SDK, of whatever platform, is an asynchronous one."""
+    # Its methods are wrapped in plain functions, so that they cannot be asked themselves.
+    return any(kind.__name__ == "AsyncAPIClient" for kind in type(client).__mro__)
 
 
 def _by_name(named: str, provider: str, model: str) -> Connection:

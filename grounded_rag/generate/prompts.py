@@ -5,17 +5,33 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from string import Template
+from typing import Literal, NamedTuple
 
 from grounded_rag.errors import PromptError
 from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Frozen
 
 _VERSION = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
-_PLACEHOLDERS = {
-    "answer.md": frozenset({"refusal"}),
-    "reask.md": frozenset({"failed", "kept", "note"}),
+_ANSWER_PLACEHOLDERS = frozenset({"refusal"})
+_REASK_PLACEHOLDERS = frozenset({"failed", "kept", "note"})
+
+PromptKind = Literal["copy", "label", "citations"]
+"""How evidence is pointed at: quotes copied, sentences by label, or the provider's citations."""
+
+
+class _Files(NamedTuple):
+    """The files of one kind of prompts, and the words that its citation rule must hold."""
+
+    answer: str
+    reask: str
+    words: tuple[str, ...]
+
+
+_FILES: dict[PromptKind, _Files] = {
+    "copy": _Files("answer.md", "reask.md", ("chunk_id", "quote")),
+    "label": _Files("labels.md", "labels_reask.md", ("sentences",)),
+    "citations": _Files("citations.md", "citations_reask.md", ("cite",)),
 }
-_CITATION_WORDS = ("chunk_id", "quote")
 
 
 class PromptSet(Frozen):
@@ -35,11 +51,13 @@ class PromptSet(Frozen):
     refusal: str
 
     @classmethod
-    def load(cls, folder: Path | None = None) -> PromptSet:
-        """Read `answer.md`, `reask.md` and `refusal.txt` and check them.
+    def load(cls, folder: Path | None = None, *, kind: PromptKind = "copy") -> PromptSet:
+        """Read the answer prompt, the re-ask prompt and `refusal.txt` and check them.
 
         Args:
             folder: Folder of one's own prompts; None reads the built-in ones.
+            kind: "copy" reads `answer.md` and `reask.md`, "label" `labels.md` and
+                `labels_reask.md`, "citations" `citations.md` and `citations_reask.md`.
 
         Raises:
             PromptError: A file, its version line, a placeholder, the citation rule or the
@@ -52,9 +70,10 @@ class PromptSet(Frozen):
                 f"{root / 'refusal.txt'} holds no refusal.",
                 hint="Put the one sentence there that is shown when nothing is answered.",
             )
+        files = _FILES[kind]
         return cls(
-            answer=_template(root, "answer.md"),
-            reask=_template(root, "reask.md"),
+            answer=_template(root, files.answer, _ANSWER_PLACEHOLDERS, files.words),
+            reask=_template(root, files.reask, _REASK_PLACEHOLDERS, files.words),
             refusal=refusal,
         )
 
@@ -92,7 +111,7 @@ def _read(root: Path, name: str) -> str:
         ) from None
 
 
-def _template(root: Path, name: str) -> str:
+def _template(root: Path, name: str, known: frozenset[str], words: tuple[str, ...]) -> str:
     text = _read(root, name)
     path = root / name
     first, _, body = text.partition("\n")
@@ -106,7 +125,6 @@ def _template(root: Path, name: str) -> str:
         raise PromptError(
             f"{path} has a $ that begins no placeholder.", hint="Write $$ for a dollar sign."
         )
-    known = _PLACEHOLDERS[name]
     present = set(template.get_identifiers())
     listed = ", ".join(f"${key}" for key in sorted(known))
     if unknown := sorted(present - known):
@@ -119,9 +137,9 @@ def _template(root: Path, name: str) -> str:
             f"{path} lacks {', '.join(f'${key}' for key in missing)}.",
             hint=f"A {name} needs {listed}.",
         )
-    if lacking := [word for word in _CITATION_WORDS if word not in body]:
+    if lacking := [word for word in words if word not in body]:
         raise PromptError(
             f"{path} lacks the citation rule: it does not mention {' or '.join(lacking)}.",
-            hint="Every claim must carry a chunk_id and a literal quote; say so in the prompt.",
+            hint=f"Every claim must carry its evidence ({', '.join(words)}); say so in the prompt.",
         )
     return text

@@ -8,7 +8,7 @@ verifier as one bad claim, not lose the good claims beside it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import GenericAlias
 from typing import Any
 
@@ -39,6 +39,15 @@ class AnswerShape(BaseModel):
         return normalise(raw)
 
 
+class LabelledShape(AnswerShape):
+    """The same with `text` and the labels of `sentences` for each claim."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _decode(cls, raw: Any) -> Any:
+        return normalise(raw, claim=_labelled_claim)
+
+
 def response_model(labels: Sequence[str]) -> type[AnswerShape]:
     """Return the response model of one request.
 
@@ -59,16 +68,30 @@ def response_model(labels: Sequence[str]) -> type[AnswerShape]:
             Field(description="Copied character by character from that passage's text."),
         ),
     )
-    # The quote comes before the claim: what is copied first is easier to stay close to.
+    cited = Field(
+        description="Where the claim stands in the passages.", json_schema_extra={"minItems": 1}
+    )
+    return _answer_model(AnswerShape, citations=(_list_of(citation), cited))
+
+
+def labelled_model() -> type[AnswerShape]:
+    """Return the response model of a request whose sentences stand under labels.
+
+    The labels are not listed: they differ from request to request, and a provider caches a tool
+    only as long as it stays equal. An unknown label reaches verification as an unknown chunk.
+    """
+    cited = Field(
+        description="Labels of the sentences that carry the claim, without brackets.",
+        json_schema_extra={"minItems": 1},
+    )
+    return _answer_model(LabelledShape, sentences=(list[str], cited))
+
+
+def _answer_model(base: type[AnswerShape], **evidence: Any) -> type[AnswerShape]:
+    # The evidence comes before the claim: what is chosen first is easier to stay close to.
     claim = create_model(
         "ClaimItem",
-        citations=(
-            _list_of(citation),
-            Field(
-                description="Where the claim stands in the passages.",
-                json_schema_extra={"minItems": 1},
-            ),
-        ),
+        **evidence,
         text=(str, Field(description="One fact, as a near-copy of its quote.")),
         arithmetic=(
             str,
@@ -81,7 +104,7 @@ def response_model(labels: Sequence[str]) -> type[AnswerShape]:
     )
     return create_model(
         "GroundedAnswer",
-        __base__=AnswerShape,
+        __base__=base,
         __doc__=_DESCRIPTION,
         claims=(
             _list_of(claim),
@@ -98,7 +121,7 @@ def _list_of(model: type[BaseModel]) -> Any:
     return GenericAlias(list, (model,))
 
 
-def normalise(raw: Any) -> Any:
+def normalise(raw: Any, *, claim: Callable[[Any], dict[str, Any]] | None = None) -> Any:
     """Bring a decoded answer into the nested form, whatever can be read of it.
 
     A list or object that arrives as a JSON string is decoded once; a lone object becomes a list
@@ -107,6 +130,7 @@ def normalise(raw: Any) -> Any:
 
     Args:
         raw: Anything. Without a readable list of claims it is returned for pydantic to refuse.
+        claim: Reads one claim; by default one with citations.
     """
     value = _decoded(raw)
     if not isinstance(value, Mapping):
@@ -116,11 +140,22 @@ def normalise(raw: Any) -> Any:
         return value
     unanswered = _list_only(value.get("unanswered"))
     shaped: dict[str, Any] = {
-        "claims": [_claim(item) for item in claims],
+        "claims": [(claim or _claim)(item) for item in claims],
         "unanswered": [_text(part) for part in unanswered if part],
     }
     given = {"claims": value["claims"], "unanswered": value.get("unanswered", [])}
     return {**shaped, "repaired": not isinstance(raw, Mapping) or shaped != given}
+
+
+def _labelled_claim(item: Any) -> dict[str, Any]:
+    item = _decoded(item)
+    if not isinstance(item, Mapping):
+        return {"sentences": [], "text": _text(item)}
+    return {
+        "sentences": [_text(label) for label in _list_only(item.get("sentences"))],
+        "text": _text(item.get("text")),
+        **({"arithmetic": _text(item["arithmetic"])} if "arithmetic" in item else {}),
+    }
 
 
 def _claim(item: Any) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -21,14 +22,23 @@ from grounded_rag.generate.responses import (
     stop_word,
     usage_of,
 )
-from grounded_rag.generate.schema import AnswerShape, response_model
+from grounded_rag.generate.schema import (
+    AnswerShape,
+    LabelledShape,
+    labelled_model,
+    response_model,
+)
+from grounded_rag.generate.undrafted import undrafted
 from grounded_rag.protocols import Generation, GenerationRequest
-from grounded_rag.types import Citation, Claim, Draft, Frozen, StopReason, Usage
+from grounded_rag.types import Citation, Claim, Draft, Frozen, Usage
 
 _NOT_READABLE = (
     "Your last output could not be read as a call of the tool. Call the tool exactly once, with "
     "`claims` as a list and `unanswered` as a list, and write no text beside it."
 )
+
+QuoteMode = Literal["copy", "label"]
+"""Whether the model copies its quotes or names sentences by their labels."""
 
 
 class _Reading(Frozen):
@@ -58,6 +68,7 @@ class StructuredGenerator:
         max_input_tokens: int = 24_000,
         timeout: float = 90.0,
         max_schema_retries: int = 1,
+        quote_mode: QuoteMode = "copy",
     ) -> None:
         """Choose model and limits; nothing is sent and no key is looked for yet.
 
@@ -71,6 +82,9 @@ class StructuredGenerator:
             max_input_tokens: Limit of the input; the lowest-ranked passages beyond it are left out.
             timeout: Most seconds for one call, the SDK's own retries included.
             max_schema_retries: Further calls when an output cannot be read at all.
+            quote_mode: "copy" has the model copy its quotes; "label" shows the sentences under
+                labels, has it name labels, and fills the exact quotes in. A prompt set has to be
+                of the same kind.
 
         Raises:
             PromptError: The prompts lack what makes answers checkable.
@@ -80,8 +94,9 @@ class StructuredGenerator:
         self._prompts = (
             prompts
             if isinstance(prompts, PromptSet)
-            else PromptSet.load(None if prompts is None else Path(prompts))
+            else PromptSet.load(None if prompts is None else Path(prompts), kind=quote_mode)
         )
+        self._labelled = quote_mode == "label"
         self._max_output_tokens = max_output_tokens
         self._max_input_tokens = max_input_tokens
         self._timeout = timeout
@@ -113,7 +128,9 @@ class StructuredGenerator:
             ProviderUnavailableError: Overloaded, unreachable or out of time.
             ProviderError: Any other failure, with the provider's own words.
         """
-        messages = build_messages(request, self._prompts, budget=self._max_input_tokens)
+        messages = build_messages(
+            request, self._prompts, budget=self._max_input_tokens, labelled=self._labelled
+        )
         if not messages.labels:
             return Generation(draft=Draft(), detail="No passage fits into the token budget.")
         connection = self._connected()
@@ -137,7 +154,9 @@ class StructuredGenerator:
                 if unread == 1:
                     messages = messages.with_note(_NOT_READABLE)
                 continue
-            return _generation(reading, usage, connection.name)
+            if reading.draft is not None:
+                return Generation(draft=reading.draft, usage=usage, model=connection.name)
+            return undrafted(reading.ending, word=reading.word, usage=usage, model=connection.name)
 
     def _connected(self) -> Connection:
         loop = asyncio.get_running_loop()
@@ -147,7 +166,7 @@ class StructuredGenerator:
 
     async def _call(self, connection: Connection, messages: BuiltMessages, limit: int) -> _Reading:
         responses: list[Any] = []
-        shape = response_model(tuple(messages.labels))
+        shape = labelled_model() if self._labelled else response_model(tuple(messages.labels))
         parsed: AnswerShape | None = None
         try:
             with anyio.fail_after(self._timeout):
@@ -193,9 +212,10 @@ def _draft(parsed: AnswerShape, messages: BuiltMessages) -> Draft:
     claims = tuple(
         Claim(
             text=claim.text,
-            citations=tuple(
-                Citation(chunk_id=messages.chunk_id(entry.chunk_id), quote=entry.quote)
-                for entry in claim.citations
+            citations=(
+                _labelled(claim.sentences, messages)
+                if isinstance(parsed, LabelledShape)
+                else _copied(claim.citations, messages)
             ),
             arithmetic=claim.arithmetic.strip() or None,
         )
@@ -204,13 +224,11 @@ def _draft(parsed: AnswerShape, messages: BuiltMessages) -> Draft:
     return Draft(claims=claims, unanswered=tuple(parsed.unanswered), repaired=parsed.repaired)
 
 
-def _generation(reading: _Reading, usage: Usage, model: str) -> Generation:
-    if reading.draft is not None:
-        return Generation(draft=reading.draft, usage=usage, model=model)
-    stop, detail = {
-        Ending.REFUSED: (StopReason.REFUSED, "The model refused to answer."),
-        Ending.CUT: (StopReason.TRUNCATED, "The output was cut, also with twice the limit."),
-        Ending.FULL: (StopReason.TRUNCATED, "The model's context window is used up."),
-        Ending.UNKNOWN: (StopReason.INVALID, f"The output ended with {reading.word!r}."),
-    }.get(reading.ending, (StopReason.INVALID, "The output could not be read as claims."))
-    return Generation(draft=None, stop=stop, usage=usage, model=model, detail=detail)
+def _labelled(sentences: Sequence[str], messages: BuiltMessages) -> tuple[Citation, ...]:
+    return tuple(dict.fromkeys(messages.citation(label) for label in sentences))
+
+
+def _copied(entries: Sequence[Any], messages: BuiltMessages) -> tuple[Citation, ...]:
+    return tuple(
+        Citation(chunk_id=messages.chunk_id(entry.chunk_id), quote=entry.quote) for entry in entries
+    )

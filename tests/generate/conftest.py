@@ -157,6 +157,7 @@ class Script:
     prose = staticmethod(prose)
     failure = staticmethod(failure)
     labels = staticmethod(labels_of)
+    message = staticmethod(message)
 
     def provider(self, *replies: Reply) -> Provider:
         return Provider(list(replies))

@@ -1,0 +1,209 @@
+"""A generator on Claude's own citations: it writes sentences, the provider says what they cite."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import anyio
+import anyio.to_thread
+
+from grounded_rag.config import DEFAULT_MODEL
+from grounded_rag.errors import QuestionError
+from grounded_rag.generate.clients import anthropic_client, is_asynchronous
+from grounded_rag.generate.failures import provider_error
+from grounded_rag.generate.labels import citable_sentences
+from grounded_rag.generate.messages import mending, passage_metadata, sendable
+from grounded_rag.generate.pointers import SentDocument, draft_of
+from grounded_rag.generate.prompts import PromptSet
+from grounded_rag.generate.responses import Ending, ending_of, stop_word, usage_of
+from grounded_rag.generate.tokens import estimate_tokens
+from grounded_rag.generate.undrafted import undrafted
+from grounded_rag.protocols import Generation, GenerationRequest
+from grounded_rag.types import Draft, RetrievedChunk, Usage
+
+_OVERHEAD = 40
+_PROVIDER = "anthropic"
+
+BlockForm = Literal["document", "search_result", "text"]
+"""How passages are sent: sentence blocks of a document or of a search result, or plain text."""
+
+
+class CitationsGenerator:
+    """Asks Claude for an answer with its citations switched on.
+
+    Each passage is sent cut into sentences, so that a pointer names whole sentences of ours. A
+    sentence of the answer becomes a claim, its pointers become quotes of the stored text, and the
+    same verifier judges them: a pointer that exists is not yet support. What Claude writes without
+    a citation is an uncited claim and fails. There is no schema: the provider refuses citations
+    and structured output in one request.
+    """
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        client: Any | None = None,
+        prompts: PromptSet | Path | str | None = None,
+        blocks: BlockForm = "document",
+        max_output_tokens: int = 2_048,
+        max_input_tokens: int = 24_000,
+        timeout: float = 90.0,
+    ) -> None:
+        """Choose model and limits; nothing is sent and no key is looked for yet.
+
+        Args:
+            model: Model's name; by default that of `config.DEFAULT_MODEL`.
+            client: Your own client of the anthropic SDK; a blocking one runs in a thread.
+            prompts: A prompt set of kind "citations", or a folder that holds one.
+            blocks: How passages are sent; "text" lets the provider choose the sentences.
+            max_output_tokens: Limit of one output; a cut output is tried once more with twice it.
+            max_input_tokens: Limit of the input; the lowest-ranked passages beyond it are left out.
+            timeout: Most seconds for one call, the SDK's own retries included.
+
+        Raises:
+            PromptError: The prompts lack what makes answers checkable.
+        """
+        self._model = (model or DEFAULT_MODEL).removeprefix(f"{_PROVIDER}/")
+        self._client = client
+        self._prompts = (
+            prompts
+            if isinstance(prompts, PromptSet)
+            else PromptSet.load(None if prompts is None else Path(prompts), kind="citations")
+        )
+        self._blocks = blocks
+        self._max_output_tokens = max_output_tokens
+        self._max_input_tokens = max_input_tokens
+        self._timeout = timeout
+        # A client keeps connections that belong to the loop they were first used in.
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+
+    @property
+    def prompts(self) -> PromptSet:
+        """The prompts in force, for a policy's fingerprint."""
+        return self._prompts
+
+    async def generate(self, request: GenerationRequest) -> Generation:
+        """Ask for an answer and return it as claims.
+
+        Args:
+            request: Question, chunks and what to mend.
+
+        Returns:
+            The draft with real chunk ids; without a draft, `stop` says why.
+
+        Raises:
+            QuestionError: The question is blank.
+            MissingKeyError: There are no credentials; found out before anything is sent.
+            ProviderUnavailableError: Overloaded, unreachable or out of time.
+            ProviderError: Any other failure, with the provider's own words.
+        """
+        if not request.question.strip():
+            raise QuestionError("The question is empty.", hint="Ask something.")
+        system = self._prompts.system(sendable(request.refusal))
+        tail = _tail(request, self._prompts)
+        spent = _OVERHEAD + sum(estimate_tokens(text) for text in (system, *tail))
+        sent = _fitting(request.chunks, self._max_input_tokens - spent)
+        name = f"{_PROVIDER}/{self._model}"
+        if not sent:
+            return Generation(draft=Draft(), detail="No passage fits into the token budget.")
+        documents = [document for document, _ in sent]
+        content = [_block(document, chunk, self._blocks) for document, chunk in sent]
+        content += [{"type": "text", "text": text} for text in tail]
+        limit = request.max_output_tokens or self._max_output_tokens
+        usage = Usage()
+        for enlarged in (False, True):
+            response = await self._call(system, content, limit)
+            usage += usage_of(response)
+            ending = ending_of(response)
+            # The stop reason comes first: what was cut or refused is never read.
+            if ending is Ending.COMPLETE:
+                return Generation(
+                    draft=draft_of(response.content, documents), usage=usage, model=name
+                )
+            if ending is not Ending.CUT or enlarged:
+                break
+            limit *= 2
+        return undrafted(ending, word=stop_word(response) or "", usage=usage, model=name)
+
+    async def _call(self, system: str, content: list[dict[str, Any]], limit: int) -> Any:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = self._client or anthropic_client()
+        client = self._clients[loop]
+        arguments = {
+            "model": self._model,
+            "max_tokens": limit,
+            "system": [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}],
+            "messages": [{"role": "user", "content": content}],
+        }
+        try:
+            with anyio.fail_after(self._timeout):
+                if is_asynchronous(client):
+                    return await client.messages.create(**arguments)
+                return await anyio.to_thread.run_sync(
+                    partial(client.messages.create, **arguments), abandon_on_cancel=True
+                )
+        except Exception as error:
+            raise provider_error(error, _PROVIDER) from error
+
+
+def _tail(request: GenerationRequest, prompts: PromptSet) -> list[str]:
+    tail = [f"QUESTION\n{sendable(request.question)}"]
+    if request.as_of is not None:
+        tail.insert(0, f"AS OF {request.as_of.isoformat()}")
+    if request.reask is not None:
+        titles = {c.chunk.id: c.title or c.chunk.doc_id for c in request.chunks}
+        tail.append(mending(request.reask, prompts, titles))
+    return tail
+
+
+def _fitting(
+    chunks: Sequence[RetrievedChunk], budget: int
+) -> list[tuple[SentDocument, RetrievedChunk]]:
+    """Return the best-ranked chunks that fit, each with its citable sentences."""
+    sent: list[tuple[SentDocument, RetrievedChunk]] = []
+    for chunk in chunks:
+        blocks = citable_sentences(chunk)
+        about = json.dumps(passage_metadata(chunk), ensure_ascii=False)
+        cost = estimate_tokens(chunk.chunk.text) + estimate_tokens(about)
+        if not blocks or cost > budget:
+            continue
+        budget -= cost
+        sent.append(
+            (SentDocument(chunk_id=chunk.chunk.id, text=chunk.chunk.text, blocks=blocks), chunk)
+        )
+    return sent
+
+
+def _block(document: SentDocument, chunk: RetrievedChunk, form: BlockForm) -> dict[str, Any]:
+    about = passage_metadata(chunk)
+    title = sendable(str(about.pop("title"))) or "untitled"
+    context = sendable(json.dumps(about, ensure_ascii=False)) if about else ""
+    sentences = [
+        {"type": "text", "text": sendable(span.of(document.text))} for span in document.blocks
+    ]
+    if form == "search_result":
+        return {
+            "type": "search_result",
+            # The provider has no place of its own for dates here.
+            "title": f"{title} {context}".strip(),
+            "source": sendable(chunk.source) or title,
+            "content": sentences,
+            "citations": {"enabled": True},
+        }
+    source: dict[str, Any] = {"type": "content", "content": sentences}
+    if form == "text":
+        source = {"type": "text", "media_type": "text/plain", "data": sendable(document.text)}
+    block = {
+        "type": "document",
+        "source": source,
+        "title": title,
+        "citations": {"enabled": True},
+    }
+    return {**block, "context": context} if context else block
