@@ -84,10 +84,9 @@ def ranks(item):
 
 def in_force(file, as_of):
     row, day = MANIFEST.get(file, {}), date.fromisoformat(as_of)
-    return (
-        row.get("effective_from", date.min) <= day <= row.get("valid_until", date.max)
-        and day < row.get("superseded_on", date.max)
-    )  # fmt: skip
+    if not row.get("effective_from", date.min) <= day <= row.get("valid_until", date.max):
+        return False
+    return day < row.get("superseded_on", date.max)
 
 
 def test_every_quote_stands_once_in_its_document(texts):
