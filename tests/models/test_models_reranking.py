@@ -1,0 +1,97 @@
+"""Reranking by a real, tiny cross-encoder in ONNX."""
+
+import asyncio
+import shutil
+
+import pytest
+from tiny_model import write_model
+
+from grounded_rag.errors import ConfigError
+from grounded_rag.index.cross_encoder import CrossEncoderReranker
+from grounded_rag.protocols import Query
+from grounded_rag.types import Chunk, RetrievedChunk, Span
+
+TEXTS = ("The tower is old.", "The lake is warm.", "The lake is deep.", "A table and a chair.")
+
+
+def chunks(texts=TEXTS, **fields):
+    return [
+        RetrievedChunk(
+            chunk=Chunk(
+                id=f"c{n}",
+                doc_id="d",
+                span=Span(start=0, end=len(text)),
+                text=text,
+                content_hash="",
+                headings=fields.get("headings", ()),
+            ),
+            rank=n,
+            score=1 / n,
+            title=fields.get("title", ""),
+        )
+        for n, text in enumerate(texts, start=1)
+    ]
+
+
+def order(reranker, found, question="Is the lake deep?"):
+    return asyncio.run(reranker.rerank(Query(text=question), found))
+
+
+@pytest.mark.parametrize("labels", [("score",), ("not_entailment", "entailment")])
+def test_the_passage_that_fits_the_question_comes_first(tmp_path, labels):
+    reranker = CrossEncoderReranker(write_model(tmp_path / "m", labels=labels))
+    found = order(reranker, chunks())
+    assert [chunk.chunk.id for chunk in found] == ["c3", "c2", "c1", "c4"]
+    scores = [chunk.score for chunk in found]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > 0.9
+    assert 0 <= scores[-1] < 0.1
+
+
+def test_only_the_first_candidates_are_read(tmp_path):
+    reranker = CrossEncoderReranker(write_model(tmp_path / "m", labels=("score",)), depth=2)
+    found = order(reranker, chunks())
+    assert [chunk.chunk.id for chunk in found] == ["c2", "c1", "c3", "c4"]
+    assert found[2].score == found[1].score
+
+
+def test_batches_give_the_same_order(tmp_path):
+    folder = write_model(tmp_path / "m", labels=("score",))
+    one, many = (
+        order(CrossEncoderReranker(folder, batch_size=size), chunks(TEXTS * 5)) for size in (1, 16)
+    )
+    assert [chunk.chunk.id for chunk in one] == [chunk.chunk.id for chunk in many]
+
+
+def test_headings_are_read_with_the_passage(tmp_path):
+    reranker = CrossEncoderReranker(write_model(tmp_path / "m", labels=("score",)))
+    bare = order(reranker, chunks(["Deep."]), "Is the lake deep?")
+    told = order(reranker, chunks(["Deep."], title="The tower", headings=("Garden",)))
+    assert told[0].score < bare[0].score
+
+
+def test_nothing_to_order(tmp_path):
+    reranker = CrossEncoderReranker(write_model(tmp_path / "m", labels=("score",)))
+    assert order(reranker, []) == []
+    assert reranker.name.startswith("m@")
+
+
+def test_an_entailment_model_is_no_reranker(tmp_path):
+    with pytest.raises(ConfigError, match="relevance") as caught:
+        CrossEncoderReranker(write_model(tmp_path / "m"))
+    assert "entailment=" in caught.value.hint
+    nameless = write_model(tmp_path / "n", config={"id2label": None})
+    with pytest.raises(ConfigError, match="3 columns"):
+        order(CrossEncoderReranker(nameless), chunks())
+
+
+def test_a_depth_of_none_and_a_missing_file_are_told(tmp_path):
+    folder = write_model(tmp_path / "m", labels=("score",))
+    with pytest.raises(ConfigError, match="0 candidates"):
+        CrossEncoderReranker(folder, depth=0)
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ConfigError, match=r"tokenizer\.json"):
+        CrossEncoderReranker(folder)
+    shutil.rmtree(folder)
+    with pytest.raises(ConfigError, match="no model folder"):
+        CrossEncoderReranker(folder)
