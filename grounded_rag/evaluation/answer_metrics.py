@@ -206,7 +206,12 @@ def outdated_documents(judged: Judged) -> frozenset[str]:
     as_of = answer.as_of if answer is not None else judged.item.as_of
     if as_of is None:
         return frozenset()
-    cited = {place.doc_id for place in _places(judged)}
+    cited = {
+        check.located.doc_id
+        for claim in judged.claims
+        for check in claim.citations
+        if check.located is not None
+    }
     return frozenset(
         chunk.chunk.doc_id
         for chunk in judged.retrieved

@@ -9,7 +9,7 @@ from grounded_rag.evaluation.answer_metrics import OUTDATED, outdated_documents
 from grounded_rag.evaluation.facts import Facts
 from grounded_rag.evaluation.judged import Judged
 from grounded_rag.evaluation.records import Answerable
-from grounded_rag.types import ClaimStatus, ClaimVerdict, FlagKind, Frozen
+from grounded_rag.types import ClaimStatus, ClaimVerdict, Frozen, Reason
 
 BURIED_RANK = 5
 """From this rank on, a retrieved fact counts as buried behind others."""
@@ -125,6 +125,11 @@ def diagnose(judged: Judged) -> Diagnosis:
     return Diagnosis(kind=kind, why=why, area=fix.area, fix=fix.text)
 
 
+_LOOSE = frozenset(
+    {Reason.ADDED_CONTENT, Reason.LOW_OVERLAP, Reason.STRONGER_THAN_QUOTE, Reason.FAR_FROM_QUOTE}
+)
+"""Reasons that call a claim loosely worded: beside the fact, that is the smaller mistake."""
+
 _Verdict = tuple[FailureKind, str]
 
 
@@ -167,48 +172,62 @@ def _refused(facts: Facts) -> _Verdict:
 
 
 def _answered(judged: Judged, facts: Facts) -> _Verdict:
-    bad = _rejected(judged)
     outdated = _untold_outdated(judged)
-    if outdated and not bad and not facts.cited_currently(outdated):
+    if outdated and not facts.cited_in_force(outdated):
         return (
             FailureKind.STALE,
-            f"It is faithful to {', '.join(sorted(outdated))}, out of force at the time asked for.",
+            f"It rests on {', '.join(sorted(outdated))}, out of force at the time asked for.",
         )
     if facts.rank is None:
         return FailureKind.RETRIEVAL_MISS, facts.why_missing()
-    if bad:
-        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
     if not judged.claims:
         return FailureKind.UNFAITHFUL, "The answer makes no claim that could be checked."
-    if not facts.cited:
-        return _beside_gold(judged, facts)
+    if facts.cited:
+        return _on_gold(judged, facts)
+    return _beside_gold(judged, facts)
+
+
+def _on_gold(judged: Judged, facts: Facts) -> _Verdict:
+    """The claims cite the fact, from documents in force."""
     rival = facts.untold_conflict()
     if rival:
         return FailureKind.CONFLICT, rival
+    beside = facts.beside()
+    if judged.item.answerable is Answerable.PART and beside is not None:
+        return (
+            FailureKind.MISSED_REFUSAL,
+            f"The documents leave a part open, and “{_cut(beside.text)}” answers it.",
+        )
+    bad = _rejected(judged)
+    if bad:
+        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
     return _short_of_expected(facts)
 
 
 def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
-    """The claims are faithful and current, and cite no place of the fact."""
-    if facts.complete:
-        return FailureKind.NONE, "It gives the expected answer from another place."
+    """The claims cite documents in force, and no place of the fact."""
+    bad = [claim for claim in _rejected(judged) if claim.reason not in _LOOSE]
+    if bad:
+        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
     rank = facts.rank
     if rank is not None and rank >= BURIED_RANK:
         return (
             FailureKind.BURIED,
             f"The fact stands at rank {rank}; the answer rests on rank {facts.best_cited_rank}.",
         )
-    rival = next((f for f in judged.found if f.kind is FlagKind.CONFLICT), None)
-    if rival is not None and rival not in judged.flags:
-        return FailureKind.CONFLICT, f"{rival.doc_id} {rival.detail}"
+    if facts.complete and not _rejected(judged):
+        return FailureKind.NONE, "It gives the expected answer from another place."
+    rival = facts.untold_conflict()
+    if rival:
+        return FailureKind.CONFLICT, rival
     return (
         FailureKind.IRRELEVANT,
-        f"The claims are faithful, and the fact at rank {rank} is not among them.",
+        f"The fact stands at rank {rank}, and the claims rest on something else.",
     )
 
 
 def _short_of_expected(facts: Facts) -> _Verdict:
-    """The claims are faithful, current and on the fact; what they say may still differ."""
+    """The claims are on the fact and nothing rejects them; what they say may still differ."""
     if facts.complete is not False:
         return FailureKind.NONE, "It cites the fact."
     piece = facts.uncited_piece()
@@ -220,6 +239,12 @@ def _short_of_expected(facts: Facts) -> _Verdict:
             f"The cited source does not say what is expected: “{_cut(facts.item.expected)}”.",
         )
     values = facts.values_missing()
+    unsure = facts.unconfirmed()
+    if values and unsure is not None:
+        return (
+            FailureKind.UNFAITHFUL,
+            f"The source says {', '.join(values)}, and “{_cut(unsure.text)}” does not.",
+        )
     if values:
         return (
             FailureKind.IRRELEVANT,

@@ -11,7 +11,14 @@ from grounded_rag.evaluation.gold import of_chunk, of_citation, on_gold, on_piec
 from grounded_rag.evaluation.judged import Judged
 from grounded_rag.evaluation.records import GoldenItem
 from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
-from grounded_rag.types import FlagKind, Located, RetrievedChunk
+from grounded_rag.types import (
+    ClaimStatus,
+    ClaimVerdict,
+    FlagKind,
+    Located,
+    RetrievedChunk,
+    Tier,
+)
 from grounded_rag.validity import current
 
 _SAME = frozenset({Agreement.SAME, Agreement.WEAKER, Agreement.UNIT_ADDED})
@@ -75,15 +82,28 @@ class Facts:
         """Whether every expected value was given; None where there is none to compare."""
         return not self.compared.missing if self.compared.wanted else None
 
-    def cited_currently(self, outdated: Collection[str]) -> bool:
-        """Whether a claim cites the fact in a document other than the outdated ones.
+    def cited_in_force(self, outdated: Collection[str]) -> bool:
+        """Whether every needed piece is cited in a document other than the outdated ones.
 
         Args:
             outdated: Ids of documents out of force.
         """
-        return any(
-            place.doc_id not in outdated and on_gold(of_citation(place), self._judged.record)
-            for place in self.places
+        kept = [of_citation(place) for place in self.places if place.doc_id not in outdated]
+        return all(pieces_covered(kept, self._judged.record)) if self.item.gold else bool(kept)
+
+    def beside(self) -> ClaimVerdict | None:
+        """Return a claim that cites no gold place at all, or None."""
+        for claim in self._judged.claims:
+            places = [check.located for check in claim.citations if check.located is not None]
+            if not any(on_gold(of_citation(place), self._judged.record) for place in places):
+                return claim
+        return None
+
+    def unconfirmed(self) -> ClaimVerdict | None:
+        """Return a claim that is no near-copy and that nothing confirmed, or None."""
+        unsure = (ClaimStatus.UNCHECKED, Tier.LEXICAL)
+        return next(
+            (c for c in self._judged.claims if c.status in unsure or c.tier in unsure), None
         )
 
     def why_missing(self) -> str:
@@ -109,26 +129,36 @@ class Facts:
         return next((number for number, have in enumerate(covered) if not have), None)
 
     def untold_conflict(self) -> str:
-        """Say which current source disagrees without the reader having been told, or ""."""
+        """Say which current gold source disagrees without the reader having been told, or ""."""
+        told = {flag.doc_id for flag in self._judged.flags if flag.kind is FlagKind.CONFLICT}
+        files = {option.file for piece in self.item.gold for option in piece.any_of}
         for flag in self._judged.found:
             if flag.kind is FlagKind.CONFLICT and flag not in self._judged.flags:
-                return f"{flag.doc_id} disagrees, and the answer gives one side: {flag.detail}"
-        return self._conflicting_gold()
+                rivals = {
+                    c.chunk.doc_id for c in self._judged.retrieved if c.chunk.id in flag.related
+                }
+                if rivals & files:
+                    return f"{', '.join(sorted(rivals))} disagrees: {flag.detail}"
+        return "" if told else self._conflicting_gold()
 
     def _conflicting_gold(self) -> str:
-        """Look for a value of the expected answer that only an uncited gold source has."""
-        if any(flag.kind is FlagKind.CONFLICT for flag in self._judged.flags):
-            return ""
+        """Look for gold places in force that give two values where one can be right.
+
+        Only a value of the expected answer that the answer lacks counts: what it gives as well
+        is no hidden side.
+        """
         cited = {place.doc_id for place in self.places}
-        missing = [q for q in find_quantities(self.item.expected) if not self._given(q)]
+        wanted = [q for q in find_quantities(self.item.expected) if not self._given(q)]
         for piece in self.item.gold:
-            ours = [option.quote for option in piece.any_of if option.file in cited]
+            ours = [o.quote for o in piece.any_of if o.file in cited]
             for option in piece.any_of:
                 if option.file in cited or not ours or not self._current(option.file):
                     continue
-                for value in missing:
-                    if _has(option.quote, value) and not any(_has(text, value) for text in ours):
-                        return f"{option.file} says {value.text}, and the answer gives one side."
+                for value in wanted:
+                    if _has(option.quote, value) and all(
+                        _rivals(text, option.quote, value) for text in ours
+                    ):
+                        return f"{option.file} says {value.text}; the answer gives one side."
         return ""
 
     def values_missing(self) -> tuple[str, ...]:
@@ -144,9 +174,9 @@ class Facts:
         )
 
     def contradicts_source(self) -> bool:
-        """Whether no gold text in force holds what the answer lacks of the expected one."""
+        """Whether the answer gives nothing of what is expected, and no gold text in force does."""
         missing = set(self.compared.missing)
-        if not missing:
+        if not missing or missing != set(self.compared.wanted):
             return False
         options = [o for piece in self.item.gold for o in piece.any_of if self._current(o.file)]
         text = " ".join([*(o.quote for o in options), *(place.quote for place in self.places)])
@@ -171,6 +201,16 @@ class Facts:
             return on_gold(of_chunk(chunk), self._judged.record)
         found = completeness(self.item.expected, chunk.chunk.text, question=self.item.question)
         return bool(found.wanted) and not found.missing
+
+
+def _rivals(ours: str, theirs: str, value: Quantity) -> bool:
+    """Whether `ours` has another value of the kind of `value`, and neither text has both."""
+    if _has(ours, value):
+        return False
+    return any(
+        (other.kind, other.unit) == (value.kind, value.unit) and not _has(theirs, other)
+        for other in find_quantities(ours)
+    )
 
 
 def _written(text: str, value: Quantity) -> bool:
