@@ -188,7 +188,7 @@ def _judged(case: ClaimCase, opinion: Opinion, judge: str) -> Signal:
         detail = "The judge finds that the cited text does not say this."
         update = {"passed": False, "reason": Reason.NOT_ENTAILED, "detail": detail}
         return found.model_copy(update=update)
-    missing = unfounded(case, opinion.rests_on)
+    missing = unfounded([piece.sentence for piece in case.evidence], opinion.rests_on)
     if missing is not None:
         return found.model_copy(
             update={
@@ -205,11 +205,16 @@ def _judged(case: ClaimCase, opinion: Opinion, judge: str) -> Signal:
     return found.model_copy(update=update)
 
 
-def unfounded(case: ClaimCase, rests_on: Sequence[str]) -> str | None:
-    """Return why a verdict rests on nothing; None where all its words stand in the evidence."""
+def unfounded(evidence: Sequence[str], rests_on: Sequence[str]) -> str | None:
+    """Return why a verdict rests on nothing; None where all its words stand in the evidence.
+
+    Args:
+        evidence: The cited sentences of the claim.
+        rests_on: The words that the judge named.
+    """
     if not rests_on:
         return "it names no words that it rests on"
-    sources = [Source(piece.sentence) for piece in case.evidence]
+    sources = [Source(text) for text in evidence]
     for words in rests_on:
         if not content_words(words):
             return f"it rests on “{_short(words)}”, which says nothing"
