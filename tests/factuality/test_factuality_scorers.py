@@ -18,13 +18,17 @@ from grounded_rag.evaluation.factuality import (
     NothingKnown,
     ParametricKnowledge,
     Scorer,
+    Scorers,
     SemanticEntropy,
     SumOfEigenvalues,
     WeakestSentence,
 )
 from grounded_rag.evaluation.factuality.blend import shared_words
+from grounded_rag.evaluation.factuality.claims import case_of
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion, TextPair
 from grounded_rag.testing import HashEmbedding
+from grounded_rag.verification.support.analysis import analyse
+from grounded_rag.verification.support.overlap import coverage
 
 EVIDENCE = "The savings rate is 4.1 %. The card costs 12 euros a year."
 TRUE = ClaimInput(claim="The savings rate is 4.1 %.", evidence=(EVIDENCE,))
@@ -175,9 +179,26 @@ def test_shared_words_by_hand():
 
 def test_the_blend_is_the_mean_of_its_readings():
     words = one(Blend(None), WRONG)
+    covered = coverage(analyse(case_of(WRONG)))
     assert words == pytest.approx(
-        (one(LexicalSupport(), WRONG) + shared_words(WRONG.claim, WRONG.evidence)) / 2
+        (one(LexicalSupport(), WRONG) + covered + shared_words(WRONG.claim, WRONG.evidence)) / 3
     )
+    # The same sentence is its own nearest: a cosine of 1 as the fourth reading.
     embedded = Blend(HashEmbedding(), name="hash")
-    assert one(embedded, TRUE) == pytest.approx((2 * one(Blend(None), TRUE) + 1) / 3)
+    assert one(embedded, TRUE) == pytest.approx((3 * one(Blend(None), TRUE) + 1) / 4)
     assert embedded.name == "blend:hash"
+
+
+def test_a_scorer_used_twice_runs_once():
+    class Counting(NothingKnown):
+        calls = 0
+
+        def score(self, claims):
+            self.calls += 1
+            return super().score(claims)
+
+    twice = Counting()
+    scorers = Scorers(faithful=LexicalSupport(), if_faithful=twice, if_unfaithful=twice)
+    (scores,) = scorers.score([TRUE])
+    assert (scores.if_faithful, scores.if_unfaithful) == (0.5, 0.5)
+    assert twice.calls == 1

@@ -1,4 +1,4 @@
-"""Three readings of the same evidence in one score, where there is no entailment model."""
+"""Several readings of the same evidence in one score, where there is no entailment model."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.verification.support import support_score
+from grounded_rag.verification.support.analysis import analyse
+from grounded_rag.verification.support.overlap import coverage
 
 
 class Blend:
-    """The mean of the support score, the share of shared words, and nearness in meaning.
+    """The mean of the support score, its coverage, the share of shared words, and nearness.
 
-    Nearness is the cosine of each sentence of the claim to the nearest sentence of the evidence,
-    averaged. It is an ordering, like its parts, and no entailment: a calibration makes a share
-    of it.
+    Coverage weighs words, knows numbers and derivations, and leaves out what question and title
+    say; shared words are counted as they are. Nearness in meaning is the cosine of each sentence
+    of the claim to the nearest sentence of the evidence, averaged. It is an ordering, like its
+    parts, and no entailment: a calibration makes a share of it.
     """
 
     def __init__(self, embedding: SentenceEmbedding | None, *, name: str = "") -> None:
-        """Compare sentences by `embedding`; without one, the first two readings are averaged."""
+        """Compare sentences by `embedding`; without one, the first three readings are averaged."""
         self._similarity = None if embedding is None else Similarity(embedding)
         self.name = f"blend:{name or 'words'}"
 
@@ -29,7 +32,12 @@ class Blend:
         return [self._one(claim) for claim in claims]
 
     def _one(self, claim: ClaimInput) -> float:
-        readings = [support_score(case_of(claim)), shared_words(claim.claim, claim.evidence)]
+        case = case_of(claim)
+        readings = [
+            support_score(case),
+            coverage(analyse(case)),
+            shared_words(claim.claim, claim.evidence),
+        ]
         if self._similarity is not None:
             readings.append(self._nearness(claim, self._similarity))
         return sum(readings) / len(readings)

@@ -56,13 +56,17 @@ class Scorers:
         return (self.faithful.name, self.if_faithful.name, self.if_unfaithful.name)
 
     def score(self, claims: Sequence[ClaimInput]) -> tuple[ClaimScores, ...]:
-        """Return the raw scores of each claim, in order."""
+        """Return the raw scores of each claim, in order; a scorer used twice runs once."""
+        found: dict[int, Sequence[float | None]] = {}
+        for scorer in (self.faithful, self.if_faithful, self.if_unfaithful):
+            if id(scorer) not in found:
+                found[id(scorer)] = scorer.score(claims)
         return tuple(
             ClaimScores(faithful=faithful, if_faithful=yes, if_unfaithful=no)
             for faithful, yes, no in zip(
-                self.faithful.score(claims),
-                self.if_faithful.score(claims),
-                self.if_unfaithful.score(claims),
+                found[id(self.faithful)],
+                found[id(self.if_faithful)],
+                found[id(self.if_unfaithful)],
                 strict=True,
             )
         )

@@ -1,0 +1,157 @@
+"""Judges that grade a claim part by part, and the built-in checks as a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from grounded_rag.evaluation.decomposition.atoms import (
+    Decomposer,
+    PartOpinion,
+    RuleDecomposer,
+    all_parts,
+    split_claim,
+)
+from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
+from grounded_rag.protocols import (
+    ClaimCase,
+    Grade,
+    Judge,
+    JudgeItem,
+    Judgement,
+    JudgeRequest,
+    Opinion,
+    SupportCheck,
+)
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support import default_checks
+
+Decomposition = Literal["off", "rules"] | Decomposer
+"""Whether and how claims are split: not at all (holistic), by rules, or by a model."""
+
+
+def with_decomposition(judge: Judge, decompose: Decomposition = "rules") -> Judge:
+    """Return a judge that grades claims part by part, all of which must be supported.
+
+    Args:
+        judge: Grades the parts.
+        decompose: "off" returns `judge` itself: the holistic preset, one grade a claim.
+    """
+    if decompose == "off":
+        return judge
+    return PartByPart(judge, RuleDecomposer() if decompose == "rules" else decompose)
+
+
+class PartByPart:
+    """A judge that splits claims and asks another judge about every part."""
+
+    def __init__(self, judge: Judge, decomposer: Decomposer) -> None:
+        self._judge = judge
+        self._decomposer = decomposer
+
+    @property
+    def name(self) -> str:
+        """Names of both."""
+        return f"{self._judge.name}+parts:{self._decomposer.name}"
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        """Grade all claims of a draft; one call of the inner judge for all parts."""
+        split = await self._decomposer.decompose(
+            [item.claim for item in request.items], question=request.question
+        )
+        items = [
+            JudgeItem(claim=part, evidence=item.evidence)
+            for item, atoms in zip(request.items, split.claims, strict=True)
+            for part in atoms.parts
+        ]
+        judged = await self._judge.judge(request.model_copy(update={"items": tuple(items)}))
+        graded = iter(zip(items, judged.opinions, strict=True))
+        return Judgement(
+            opinions=tuple(
+                all_parts(
+                    [
+                        PartOpinion(part=item.claim, opinion=opinion)
+                        for item, opinion in (next(graded) for _ in atoms.parts)
+                    ]
+                )
+                for atoms in split.claims
+            ),
+            usage=split.usage + judged.usage,
+        )
+
+
+class ChecksJudge:
+    """The built-in checks as a judge, for measuring without a model.
+
+    "Supported" means here that no check objects: that the words agree, which is no entailment.
+    """
+
+    name = "built-in-checks"
+
+    def __init__(self, checks: Sequence[SupportCheck] | None = None) -> None:
+        """Grade by `checks`; None takes the built-in ones."""
+        self._checks = default_checks() if checks is None else tuple(checks)
+
+    async def judge(self, request: JudgeRequest) -> Judgement:
+        """Grade each claim."""
+        return Judgement(
+            opinions=tuple(
+                grade_by_checks(
+                    case_of(
+                        ClaimInput(
+                            claim=item.claim, evidence=item.evidence, question=request.question
+                        )
+                    ),
+                    self._checks,
+                )
+                for item in request.items
+            )
+        )
+
+
+def grade_by_checks(case: ClaimCase, checks: Sequence[SupportCheck]) -> Opinion:
+    """Return the grade that vetoes alone give: supported where none fires."""
+    signals = [signal for check in checks if (signal := check(case)) is not None]
+    objections = [signal for signal in signals if signal.passed is False and signal.role == "veto"]
+    if objections:
+        denied = next((s for s in objections if s.reason is Reason.CONTRADICTED), None)
+        first = denied or objections[0]
+        grade = Grade.CONTRADICTED if denied is not None else Grade.NOT_MENTIONED
+        return Opinion(grade=grade, detail=first.detail)
+    if any(signal.passed is None and signal.role == "veto" for signal in signals):
+        return Opinion(grade=None, detail="A check could not decide.")
+    return Opinion(grade=Grade.SUPPORTED, detail="No check objects.")
+
+
+def each_part(check: SupportCheck) -> SupportCheck:
+    """Return a support check that runs `check` on every part of a claim, split by rules.
+
+    The claim passes when all parts pass. The score is the lowest, and the detail names the part
+    that decided.
+    """
+
+    def by_parts(case: ClaimCase) -> Signal | None:
+        parts = split_claim(case.claim.text).parts
+        if len(parts) == 1:
+            return check(case)
+        found = []
+        for part in parts:
+            claim = case.claim.model_copy(update={"text": part})
+            signal = check(case.model_copy(update={"claim": claim}))
+            if signal is not None:
+                found.append((part, signal))
+        if not found:
+            return None
+        part, worst = min(found, key=lambda pair: _ORDER[pair[1].passed])
+        scores = [signal.score for _, signal in found if signal.score is not None]
+        return worst.model_copy(
+            update={
+                "score": min(scores, default=None),
+                "detail": worst.detail if worst.passed else f"“{part}”: {worst.detail}",
+            }
+        )
+
+    return by_parts
+
+
+_ORDER = {False: 0, None: 1, True: 2}
