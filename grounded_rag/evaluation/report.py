@@ -41,8 +41,8 @@ class ItemRow(Frozen):
         question: The question.
         standing: What became of it.
         diagnosis: What went wrong, if anything.
-        confidence: Least score of the claims' nearness to their quotes, raw and uncalibrated;
-            None where there is none.
+        confidence: Relevance of the answer to its question where that was scored, else the least
+            nearness of its claims to their quotes: raw and uncalibrated; None where there is none.
         paired: Yes or no by metric, for comparing runs; a metric that says nothing is absent.
     """
 
@@ -212,6 +212,8 @@ def _standing(seen: Judged, diagnosis: Diagnosis) -> Standing:
 def _confidence(seen: Judged) -> float | None:
     if not seen.answered or not seen.claims:
         return None
+    if "relevance" in seen.record.scores:
+        return seen.record.scores["relevance"]
     scores: list[float] = []
     for claim in seen.claims:
         near = [s.score for s in claim.signals if s.check == "nearness" and s.score is not None]

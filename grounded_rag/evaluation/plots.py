@@ -1,0 +1,167 @@
+"""Plots as inline SVG: both directions of error at once, and the reliability diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from grounded_rag.evaluation.metrics import MetricResult, interval
+from grounded_rag.statistics import Interval
+from grounded_rag.types import Frozen
+
+_SIDE = 300
+_LEFT, _TOP, _BOTTOM, _RIGHT = 44, 14, 40, 14
+
+
+class Point(Frozen):
+    """A run in the plot of both directions.
+
+    Attributes:
+        label: Its name.
+        x: Rate of false refusals, with its interval.
+        y: Rate of missed refusals, with its interval.
+        x_interval: 95 % interval of `x`.
+        y_interval: 95 % interval of `y`.
+    """
+
+    label: str
+    x: float
+    y: float
+    x_interval: Interval
+    y_interval: Interval
+
+
+class Bin(Frozen):
+    """One bin of the reliability diagram.
+
+    Attributes:
+        low: Least score.
+        high: Greatest score.
+        mean: Mean score of its answers.
+        right: Right answers.
+        trials: Answers.
+    """
+
+    low: float
+    high: float
+    mean: float
+    right: int
+    trials: int
+
+
+def point(label: str, false_refusals: MetricResult, right_refusals: MetricResult) -> Point | None:
+    """Return a run as a point, or None where one direction was not measured."""
+    x, kept = false_refusals.value, right_refusals.value
+    if x is None or kept is None:
+        return None
+    missed = right_refusals.interval
+    return Point(
+        label=label,
+        x=x,
+        y=1 - kept,
+        x_interval=false_refusals.interval,
+        y_interval=Interval(low=1 - missed.high, high=1 - missed.low),
+    )
+
+
+def two_directions(points: Sequence[Point]) -> str:
+    """Return the plot of false refusals against missed refusals; down and left is better.
+
+    Args:
+        points: The run first, then what it is compared with.
+    """
+    parts = _axes("answerable questions refused", "unanswerable questions answered")
+    for index, one in reversed(list(enumerate(points))):
+        bar, dot = ("bar", "run") if index == 0 else ("basebar", "base")
+        x, y = _x(one.x), _y(one.y)
+        parts.append(
+            f'<line class="{bar}" x1="{_x(one.x_interval.low):.1f}" x2="'
+            f'{_x(one.x_interval.high):.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<line class="{bar}" x1="{x:.1f}" x2="{x:.1f}" y1="{_y(one.y_interval.low):.1f}" '
+            f'y2="{_y(one.y_interval.high):.1f}"/>'
+            f'<circle class="{dot}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
+        )
+        parts.append(_label(x, y, one.label))
+    return _svg(parts, "False refusals against missed refusals")
+
+
+def reliability_bins(scored: Sequence[tuple[float, bool]], *, count: int = 10) -> tuple[Bin, ...]:
+    """Return the answers by score, in bins of equal width; empty ones are left out.
+
+    Args:
+        scored: Score between 0 and 1, and whether the answer was right.
+        count: Number of bins.
+    """
+    groups: list[list[tuple[float, bool]]] = [[] for _ in range(count)]
+    for score, right in scored:
+        groups[min(count - 1, int(score * count))].append((score, right))
+    return tuple(
+        Bin(
+            low=index / count,
+            high=(index + 1) / count,
+            mean=sum(score for score, _ in group) / len(group),
+            right=sum(right for _, right in group),
+            trials=len(group),
+        )
+        for index, group in enumerate(groups)
+        if group
+    )
+
+
+def reliability(bins: Sequence[Bin]) -> str:
+    """Return the reliability diagram: share of right answers by score, with exact intervals."""
+    parts = _axes("score", "share of right answers")
+    parts.append(f'<line class="grid" x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}"/>')
+    for one in bins:
+        x, y = _x(one.mean), _y(one.right / one.trials)
+        ends = interval(one.right, one.trials, kind="share")
+        parts.append(
+            f'<line class="bar" x1="{x:.1f}" x2="{x:.1f}" y1="{_y(ends.low):.1f}" '
+            f'y2="{_y(ends.high):.1f}"/><circle class="run" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+        )
+        parts.append(_label(x, y, str(one.trials)))
+    return _svg(parts, "Reliability diagram")
+
+
+def _x(value: float) -> float:
+    return _LEFT + value * (_SIDE - _LEFT - _RIGHT)
+
+
+def _y(value: float) -> float:
+    return _SIDE - _BOTTOM - value * (_SIDE - _TOP - _BOTTOM)
+
+
+def _axes(across: str, up: str) -> list[str]:
+    parts: list[str] = []
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x, y = _x(tick), _y(tick)
+        parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_y(0)}" y2="{_y(1)}"/>')
+        parts.append(f'<line class="grid" x1="{_x(0)}" x2="{_x(1)}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{_y(0) + 14:.1f}" text-anchor="middle">{tick:g}</text>'
+            f'<text x="{_x(0) - 6:.1f}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
+        )
+    middle = (_y(0) + _y(1)) / 2
+    parts.append(
+        f'<text x="{(_x(0) + _x(1)) / 2:.1f}" y="{_SIDE - 8}" text-anchor="middle">'
+        f"{escape(across)}</text>"
+        f'<text transform="translate(11 {middle:.1f}) rotate(-90)" text-anchor="middle">'
+        f"{escape(up)}</text>"
+    )
+    return parts
+
+
+def _label(x: float, y: float, label: str) -> str:
+    shown = label if len(label) <= 24 else f"{label[:23]}…"
+    # Beside the point, on the side that has room.
+    anchor, shift = ("start", 8) if x < _SIDE * 0.6 else ("end", -8)
+    return (
+        f'<text x="{x + shift:.1f}" y="{y - 8:.1f}" text-anchor="{anchor}">{escape(shown)}</text>'
+    )
+
+
+def _svg(parts: Sequence[str], title: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {_SIDE} {_SIDE}" role="img" aria-label="{escape(title)}">'
+        f"{''.join(parts)}</svg>"
+    )
