@@ -9,7 +9,8 @@ from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import ConfigError
 from grounded_rag.options import Options
 from grounded_rag.pipeline import Parts
-from grounded_rag.protocols import Generator, Retriever
+from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever
+from grounded_rag.verification.stack import stack_names
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -96,6 +97,42 @@ def prompt_set(folder: Path | str | None, *, kind: PromptKind = "copy") -> Promp
     return PromptSet.load(None if folder is None else Path(folder), kind=kind)
 
 
+def make_entailment(choice: Path | str | EntailmentModel | None) -> EntailmentModel | None:
+    """Return the entailment model of a folder, or the given one.
+
+    Raises:
+        ConfigError: The folder lacks a file of the model, or its labels do not tell.
+    """
+    if not isinstance(choice, str | Path):
+        return choice
+    from grounded_rag.models.entailment import OnnxEntailment
+
+    return OnnxEntailment(choice)
+
+
+def make_judge(choice: str | Judge | None, *, prompts: Path | str | None = None) -> Judge | None:
+    """Return the judge that a name stands for, or the given one.
+
+    Args:
+        choice: "anthropic", "PROVIDER/MODEL", a judge, or None.
+        prompts: Folder that may hold a `judge.md`.
+
+    Raises:
+        ConfigError: The name stands for nothing.
+        PromptError: The folder's `judge.md` lacks what a judge needs.
+    """
+    if not isinstance(choice, str):
+        return choice
+    name = choice.strip()
+    if name != "anthropic" and not all(name.partition("/")):
+        raise ConfigError(
+            f"There is no judge named {choice!r}.", hint='Use "anthropic" or "PROVIDER/MODEL".'
+        )
+    from grounded_rag.judge import LLMJudge
+
+    return LLMJudge(None if name == "anthropic" else name, prompts=prompts)
+
+
 def make_parts(retriever: Retriever, options: Options) -> Parts:
     """Return the parts of a pipeline.
 
@@ -120,6 +157,10 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
     if not refusal.strip():
         raise ConfigError("The refusal string is empty.", hint="Give a sentence, or leave it out.")
     choice = options.get("generator", "extractive")
+    checks = options.get("checks")
+    entailment = make_entailment(options.get("entailment"))
+    judge = make_judge(options.get("judge"), prompts=options.get("prompts"))
+    stack = stack_names(checks, entailment=entailment, judge=judge)
     return Parts(
         retriever=retriever,
         generator=make_generator(
@@ -127,9 +168,11 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
         ),
         policy=policy,
         refusal=refusal,
-        checks=options.get("checks"),
+        checks=checks,
+        entailment=entailment,
+        judge=judge,
         generator_name=choice if isinstance(choice, str) else type(choice).__name__,
-        fingerprint=fingerprint(policy, refusal, *prompts.fingerprint_parts),
+        fingerprint=fingerprint(policy, refusal, *prompts.fingerprint_parts, *stack),
     )
 
 

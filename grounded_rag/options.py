@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from grounded_rag.config import Policy
-from grounded_rag.protocols import Generator, SupportCheck
+from grounded_rag.protocols import EntailmentModel, Generator, Judge, SupportCheck
 from grounded_rag.types import Answer, AnswerStatus, Tier
 
 Hook = Callable[[Answer], object]
@@ -27,7 +27,12 @@ class Options(TypedDict, total=False):
         policy: Rules: what ships, what is retried, when to refuse.
         refusal: Refusal string in place of the default one.
         prompts: Folder with prompts of one's own, for generators that use prompts.
-        checks: Support checks in place of the built-in ones.
+        checks: Support checks in place of the built-in ones, each of them one function; `role`
+            says what the verdict makes of one: `[*default_checks(), role(my_check, "filter")]`.
+        entailment: Entailment model for claims that the checks leave open: a folder with an ONNX
+            cross-encoder, or an `EntailmentModel` of one's own.
+        judge: Judge for claims that are still open: "anthropic", "PROVIDER/MODEL", or a `Judge`
+            of one's own. Naming one lets it talk to its provider; a key alone never does.
         on_refusal: Called with each refused answer, to hand the question to a person.
         on_review: Called with each answer that a person should look at: flagged, partial, or
             supported only by its words.
@@ -41,6 +46,8 @@ class Options(TypedDict, total=False):
     refusal: str
     prompts: Path | str
     checks: Sequence[SupportCheck]
+    entailment: Path | str | EntailmentModel
+    judge: str | Judge
     on_refusal: Hook
     on_review: Hook
     receipts: Path | str

@@ -21,13 +21,13 @@ from grounded_rag.assembly import (
     resolve_embedding,
 )
 from grounded_rag.config import Policy
+from grounded_rag.confirmation import averify
 from grounded_rag.errors import ConfigError
 from grounded_rag.options import Options, needs_review
 from grounded_rag.pipeline import answer_question
 from grounded_rag.protocols import Retriever
 from grounded_rag.types import Answer, Instant, Verification
 from grounded_rag.validity import parse_instant, today_utc
-from grounded_rag.verification import verify
 
 if TYPE_CHECKING:
     from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -224,24 +224,26 @@ class GroundedRAG:
         question: str | None = None,
         as_of: Instant | str | None = None,
     ) -> Verification:
-        """Verify a draft of another stack under this object's refusal string and checks.
+        """Verify a draft of another stack under this object's rules, checks and deciders.
 
-        Args:
-            draft: See `grounded_rag.verify`.
-            chunks: See `grounded_rag.verify`.
-            question: The question, which is never evidence.
-            as_of: Moment for which staleness is judged; without it, none is.
+        Arguments are those of `grounded_rag.averify`.
         """
-        return verify(
+        parts = self._parts
+        check = partial(
+            averify,
             draft,
             chunks,
             question=question,
             as_of=parse_instant(as_of),
-            refusal=self._parts.refusal,
-            quote_match=self._parts.policy.quote_match,
-            checks=self._parts.checks,
-            max_age=self._parts.policy.max_age,
+            refusal=parts.refusal,
+            quote_match=parts.policy.quote_match,
+            checks=parts.checks,
+            max_age=parts.policy.max_age,
+            entailment=parts.entailment,
+            judge=parts.judge,
+            timeout=parts.policy.max_seconds,
         )
+        return self._loop.run(check)
 
     def status(self) -> IndexStatus:
         """Return what the index holds.

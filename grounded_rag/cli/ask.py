@@ -11,9 +11,11 @@ from grounded_rag import Answer, Policy
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
+    EntailmentOption,
     GeneratorOption,
     IndexOption,
     JsonOption,
+    JudgeOption,
     open_rag,
     parse_as_of,
 )
@@ -42,6 +44,8 @@ def ask(
         Literal["strict", "balanced", "spans-only"],
         typer.Option(help="How strong the support of a claim must be."),
     ] = _POLICY.support,
+    entailment: EntailmentOption = None,
+    judge: JudgeOption = None,
     stale: Annotated[
         Literal["flag", "exclude", "refuse"],
         typer.Option(help="What becomes of evidence that no longer holds."),
@@ -77,12 +81,14 @@ def ask(
 ) -> int:
     """Ask one question. Exit code 0: answered, 3: refused, 1: error."""
     options: dict[str, Any] = {"generator": generator, "quote_mode": quote_mode}
-    if prompts is not None:
-        options["prompts"] = prompts
-    if refusal is not None:
-        options["refusal"] = refusal
-    if receipts is not None:
-        options["receipts"] = receipts
+    named = {
+        "prompts": prompts,
+        "refusal": refusal,
+        "receipts": receipts,
+        "entailment": entailment,
+        "judge": judge,
+    }
+    options |= {name: value for name, value in named.items() if value is not None}
     options["policy"] = Policy(
         on_failed_claim=on_failed_claim,
         support=support,

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 import typer
 
 import grounded_rag
 from grounded_rag import InputError, Outcome
+from grounded_rag.assembly import make_entailment, make_judge
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
+    EntailmentOption,
     IndexOption,
     JsonOption,
+    JudgeOption,
     open_rag,
     parse_as_of,
 )
@@ -67,6 +72,8 @@ def verify(
     question: Annotated[str | None, typer.Option(help="The question; never evidence.")] = None,
     as_of: AsOfOption = None,
     refusal: Annotated[str | None, typer.Option(help="The refusal string in force.")] = None,
+    entailment: EntailmentOption = None,
+    judge: JudgeOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Verify a draft of any stack. Exit code 0: every claim is supported, 3: not.
@@ -89,9 +96,17 @@ def verify(
             question = whole["question"]
     else:
         passages = _json(_read(chunks), chunks)
-    result = grounded_rag.verify(
-        body, passages, question=question, as_of=parse_as_of(as_of), refusal=refusal
+    check = partial(
+        grounded_rag.averify,
+        body,
+        passages,
+        question=question,
+        as_of=parse_as_of(as_of),
+        refusal=refusal,
+        entailment=make_entailment(entailment),
+        judge=make_judge(judge),
     )
+    result = anyio.run(check)
     if as_json:
         typer.echo(result.model_dump_json(indent=2))
     else:

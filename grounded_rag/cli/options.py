@@ -36,6 +36,22 @@ GeneratorOption = Annotated[
         envvar="GROUNDED_RAG_GENERATOR",
     ),
 ]
+EntailmentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--entailment",
+        help="Folder with an ONNX entailment model, for claims that the checks leave open.",
+        envvar="GROUNDED_RAG_ENTAILMENT",
+    ),
+]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        help='"anthropic" or "PROVIDER/MODEL": grades the claims that are still open.',
+        envvar="GROUNDED_RAG_JUDGE",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 AsOfOption = Annotated[
     str | None,

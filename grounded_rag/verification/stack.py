@@ -100,14 +100,14 @@ def stack_names(
     entailment: EntailmentModel | None = None,
     judge: Judge | None = None,
 ) -> tuple[str, ...]:
-    """Return what a stack is made of, in order, for a fingerprint.
+    """Return what a stack is made of, in order, for a fingerprint; () for the built-in one.
 
     Args:
         checks: Checks; None means the built-in ones.
         entailment: Entailment model, if any.
         judge: Judge, if any.
     """
-    names = ["default checks"] if checks is None else [_identity(check) for check in checks]
+    names = [] if checks is None else [f"checks:{len(checks)}", *map(_identity, checks)]
     if entailment is not None:
         names.append(f"entailment:{entailment.name}")
     if judge is not None:
