@@ -32,7 +32,10 @@ def main() -> int:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        # From here on a visitor waits instead of being turned away.
+        listener.listen()
     except OSError as error:
+        listener.close()
         screen.print(f"error: cannot listen on {settings.host}:{settings.port}: {error.strerror}")
         screen.print("  next: set CHATBOT_PORT to another port, or to 0 for a free one.")
         return 1

@@ -17,6 +17,7 @@ from grounded_rag import GroundedRAG, InputError
 from grounded_rag.index.records import DocumentEntry
 from grounded_rag.index.store import Index
 from grounded_rag.ingestion import IngestProgress, IngestReport, update_index
+from grounded_rag.protocols import Generator
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Instant
 from grounded_rag.validity import current
@@ -111,7 +112,7 @@ def open_corpus(
     *,
     corpus_id: str,
     index: Path,
-    generator: str,
+    generator: str | Generator,
     embedding: BaseEmbedding | None,
     title: str = "",
     names: Mapping[str, str] | None = None,
@@ -135,7 +136,7 @@ def open_corpus(
             index=Index.open(index),
             today=_date(about.get("today")),
             suggestions=_suggestions() if folder == demo_corpus_dir() else (),
-            names=names or {},
+            names={} if names is None else names,
         )
     except BaseException:
         rag.close()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import io
+import math
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ _WIDTH = 1000
 _LONGEST_SIDE = 4000
 _HYPHEN = "\x02"
 _CONTEXT = 40
+_SHORTEST_PIECE = 12
 _SAME_LINE = 0.5
 
 
@@ -68,7 +71,7 @@ def plan_page(path: Path, page: int, *, quote: str, before: str = "") -> PagePla
             total = pdfium.FPDFText_CountChars(textpage.raw)
             letters = [chr(pdfium.FPDFText_GetUnicode(textpage.raw, i)) for i in range(total)]
             found = find_characters(letters, quote, before=before)
-            boxes = [_box(opened.page, textpage, index, size) for index in found]
+            boxes = [_box(opened.page, textpage, index, size) for piece in found for index in piece]
         finally:
             textpage.close()
         return PagePlan(
@@ -76,7 +79,10 @@ def plan_page(path: Path, page: int, *, quote: str, before: str = "") -> PagePla
             pages=opened.pages,
             width=size[0],
             height=size[1],
-            marks=merge([box for box in boxes if box is not None]),
+            marks=merge(
+                [box for box in boxes if box is not None],
+                turned=opened.page.get_rotation() in (90, 270),
+            ),
         )
 
 
@@ -93,8 +99,7 @@ def page_picture(path: Path, page: int, modified: int) -> bytes:  # noqa: ARG001
         OSError: The file cannot be read as PDF, or has no such page.
     """
     with PDFIUM, _opened(path, page) as opened:
-        width, _ = _size(opened.page)
-        image = opened.page.render(scale=width / opened.page.get_width()).to_pil()
+        image = opened.page.render(scale=_scale(opened.page)).to_pil()
     out = io.BytesIO()
     image.convert("P", palette=1, colors=64).save(out, format="PNG", optimize=True)
     return out.getvalue()
@@ -126,15 +131,17 @@ class _opened:  # noqa: N801 (it reads as a verb in `with`)
         self._document.close()
 
 
-def find_characters(letters: Sequence[str], quote: str, *, before: str = "") -> range:
-    """Return the indexes of a page's characters that make up a quote, or an empty range.
+def find_characters(letters: Sequence[str], quote: str, *, before: str = "") -> tuple[range, ...]:
+    """Return the indexes of a page's characters that make up a quote.
 
-    White space and table markup are left out on both sides: the canonical text joins lines.
+    White space and table markup are left out on both sides: the canonical text joins lines. Where
+    the quote is not there as a whole, because the page was read in another order or the quote goes
+    on overleaf, its pieces are looked up one after the other.
 
     Args:
         letters: The page's characters.
         quote: The quote.
-        before: Text before it.
+        before: Text before it, to tell repetitions apart.
     """
     folded: list[str] = []
     places: list[int] = []
@@ -143,29 +150,27 @@ def find_characters(letters: Sequence[str], quote: str, *, before: str = "") -> 
             folded.append(character)
             places.append(index)
     page, wanted = "".join(folded), fold(quote)
-    if not wanted:
-        return range(0)
-    context = fold(before)[-_CONTEXT:]
+    return tuple(
+        range(places[start], places[start + length - 1] + 1)
+        for start, length in _pieces(page, wanted, fold(before)[-_CONTEXT:])
+    )
+
+
+def _pieces(page: str, wanted: str, context: str) -> Iterator[tuple[int, int]]:
+    """Yield start and length of the quote on the page, or of the pieces that are there."""
     while context:
         start = page.find(context + wanted)
         if start >= 0:
-            start += len(context)
-            return range(places[start], places[start + len(wanted) - 1] + 1)
+            yield start + len(context), len(wanted)
+            return
         context = context[len(context) // 2 + 1 :]
-    start = page.find(wanted)
-    if start >= 0:
-        return range(places[start], places[start + len(wanted) - 1] + 1)
-    return _beginning(page, wanted, places)
-
-
-def _beginning(page: str, wanted: str, places: Sequence[int]) -> range:
-    """Return where a quote begins that goes on on the next page."""
-    low = max(8, len(wanted) // 8)
-    for length in range(min(len(wanted), len(page)) - 1, low - 1, -1):
-        if page.endswith(wanted[:length]):
-            start = len(page) - length
-            return range(places[start], places[-1] + 1)
-    return range(0)
+    while wanted:
+        # If a beginning is on the page, so is every shorter one.
+        length = bisect_left(range(1, len(wanted) + 1), True, key=lambda n: wanted[:n] not in page)
+        if length < min(_SHORTEST_PIECE, len(wanted)):
+            return
+        yield page.find(wanted[:length]), length
+        wanted = wanted[length:]
 
 
 def fold(text: str) -> str:
@@ -174,11 +179,16 @@ def fold(text: str) -> str:
     return "".join(c for c in plain if not c.isspace() and c not in "|\x00\ufffd\ufffe\xad")
 
 
-def merge(boxes: Sequence[Mark]) -> tuple[Mark, ...]:
-    """Join the boxes of characters that stand beside each other on one line."""
+def merge(boxes: Sequence[Mark], *, turned: bool = False) -> tuple[Mark, ...]:
+    """Join the boxes of characters that stand beside each other on one line.
+
+    Args:
+        boxes: Boxes in reading order.
+        turned: Whether lines run from top to bottom, as on a page turned by a quarter.
+    """
     lines: list[Mark] = []
     for box in boxes:
-        if lines and _same_line(lines[-1], box):
+        if lines and _same_line(lines[-1], box, turned=turned):
             last = lines[-1]
             x, y = min(last.x, box.x), min(last.y, box.y)
             lines[-1] = Mark(
@@ -192,15 +202,24 @@ def merge(boxes: Sequence[Mark]) -> tuple[Mark, ...]:
     return tuple(lines)
 
 
-def _same_line(one: Mark, other: Mark) -> bool:
+def _same_line(one: Mark, other: Mark, *, turned: bool) -> bool:
+    if turned:
+        overlap = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
+        return overlap > _SAME_LINE * min(one.width, other.width)
     overlap = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
     return overlap > _SAME_LINE * min(one.height, other.height)
 
 
-def _size(page: Any) -> tuple[int, int]:
+def _scale(page: Any) -> float:
     width, height = page.get_size()
-    scale = min(_WIDTH / width, _LONGEST_SIDE / max(width, height))
-    return max(1, round(width * scale)), max(1, round(height * scale))
+    return float(min(_WIDTH / width, _LONGEST_SIDE / max(width, height)))
+
+
+def _size(page: Any) -> tuple[int, int]:
+    """Return the size of the picture, rounded as PDFium's binding does."""
+    width, height = page.get_size()
+    scale = _scale(page)
+    return math.ceil(width * scale), math.ceil(height * scale)
 
 
 def _box(page: Any, textpage: Any, index: int, size: tuple[int, int]) -> Mark | None:

@@ -1,0 +1,190 @@
+import pytest
+from chatbot.api import SERVICE
+from chatbot.sessions import Sessions
+from chatbot.uploads import check_kind, shown_name
+from chatbot_corpus import PAYLOAD, leaflet
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grounded_rag import ExtractiveGenerator, InputError
+
+SECRET = "The secret word of this file is wombat."
+
+
+@pytest.fixture
+def reading(monkeypatch):
+    """Let uploads be answered by the built-in generator: no plan knows their text."""
+    import chatbot.uploads
+
+    inner = chatbot.uploads.open_corpus
+
+    def open_corpus(folder, **more):
+        return inner(folder, **{**more, "generator": ExtractiveGenerator()})
+
+    monkeypatch.setattr(chatbot.uploads, "open_corpus", open_corpus)
+
+
+async def send(client, name, data):
+    return await client.post("/api/uploads", params={"name": name}, content=data)
+
+
+def folders(client):
+    sessions = getattr(client.app.state, SERVICE).sessions
+    return [session.folder for session in sessions._sessions.values()]
+
+
+@pytest.mark.anyio
+async def test_an_upload_can_be_asked_by_its_session_alone(visitors, ask, reading):
+    mine, other = await visitors(), await visitors()
+    response = await send(mine, "My notes.md", f"# Notes\n\n{SECRET}\n".encode())
+    assert response.status_code == 200
+    assert response.json()["name"] == "My notes.md"
+    answer = (await ask(mine, "What is the secret word of this file?", corpus="uploads"))[-1][1]
+    assert answer["claims"][0]["text"] == SECRET
+    assert (answer["sources"][0]["title"], answer["sources"][0]["file"]) == ("My notes.md",) * 2
+    refused = await other.post("/api/ask", json={"question": "wombat?", "corpus": "uploads"})
+    assert refused.status_code == 404
+    await send(other, "other.md", b"# Other\n\nNothing to see here but a walrus.\n")
+    answer = (await ask(other, "What is the secret word of this file?", corpus="uploads"))[-1][1]
+    assert SECRET not in str(answer)
+    assert [one["id"] for one in (await mine.post("/api/session")).json()["corpora"]] == [
+        "test",
+        "uploads",
+    ]
+
+
+@pytest.mark.anyio
+async def test_a_second_upload_joins_the_first(visitors, ask, reading):
+    client = await visitors()
+    await send(client, "a.md", b"# A\n\nThe colour of the gate is green.\n")
+    await send(client, "a.md", f"# B\n\n{SECRET}\n".encode())
+    opening = (await client.post("/api/session")).json()
+    assert opening["uploads"] == ["a.md", "a.md (2)"]
+    for question, text in (
+        ("What is the colour of the gate?", "The colour of the gate is green."),
+        ("What is the secret word of this file?", SECRET),
+    ):
+        answer = (await ask(client, question, corpus="uploads"))[-1][1]
+        assert answer["claims"][0]["text"] == text
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd.md",
+        "..\\..\\boot.md",
+        "/etc/x.md",
+        f"{PAYLOAD}.md",
+        "a\x00b.md",
+        "\u202edm.exe.md",
+    ],
+)
+async def test_nothing_on_disk_bears_the_given_name(visitors, name):
+    client = await visitors()
+    response = await send(client, name, b"# A\n\nThe colour of the gate is green.\n")
+    assert response.status_code == 200
+    stored = [path.name for path in (folders(client)[0] / "documents").iterdir()]
+    assert len(stored) == 1
+    assert len(stored[0]) == len("0123456789abcdef.md")
+    assert set(stored[0].removesuffix(".md")) <= set("0123456789abcdef")
+
+
+@pytest.mark.anyio
+async def test_a_file_that_is_too_large_is_refused_while_it_comes(visitors):
+    client = await visitors(upload_bytes=1000)
+
+    async def endless():
+        for _ in range(10_000):
+            sent.append(1)
+            yield b"x" * 100
+
+    sent = []
+    response = await client.post("/api/uploads", params={"name": "a.md"}, content=endless())
+    assert response.status_code == 400
+    assert "larger" in response.json()["message"]
+    assert (await send(client, "a.md", b"x" * 1001)).status_code == 400
+    assert not (folders(client)[0] / "documents").exists()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.exe", b"MZ"),
+        ("a", b"text"),
+        ("a.svg", b"<svg onload=alert(1)>"),
+        ("a.md.exe", b"text"),
+        ("a.pdf", b"no pdf at all"),
+        ("a.docx", b"no zip at all"),
+        ("a.txt", b"\x00\x01\x02"),
+        ("a.md", b""),
+        ("a.pdf", b"%PDF-1.7 broken"),
+        ("a.docx", b"PK\x03\x04broken"),
+    ],
+)
+async def test_other_kinds_and_broken_files_are_refused_and_leave_nothing(visitors, name, data):
+    client = await visitors()
+    response = await send(client, name, data)
+    assert response.status_code == 400
+    assert response.json()["message"]
+    assert str(folders(client)[0]) not in response.text
+    documents = folders(client)[0] / "documents"
+    assert not documents.exists() or list(documents.iterdir()) == []
+    opening = (await client.post("/api/session")).json()
+    assert opening["uploads"] == []
+
+
+@pytest.mark.anyio
+async def test_a_broken_file_does_not_harm_the_others(visitors, ask, reading):
+    client = await visitors()
+    await send(client, "good.md", f"# Notes\n\n{SECRET}\n".encode())
+    assert (await send(client, "bad.pdf", b"%PDF-1.7 broken")).status_code == 400
+    assert (await send(client, "leaflet.pdf", leaflet())).status_code == 200
+    answer = (await ask(client, "What is the secret word of this file?", corpus="uploads"))[-1][1]
+    assert answer["claims"][0]["text"] == SECRET
+
+
+@pytest.mark.anyio
+async def test_uploads_are_limited_in_number_and_rate(visitors):
+    client = await visitors(most_uploads=1, uploads_per_minute=2)
+    good = b"# A\n\nThe colour of the gate is green.\n"
+    assert (await send(client, "a.md", good)).status_code == 200
+    assert (await send(client, "b.md", good)).status_code == 400
+    assert (await send(client, "c.md", good)).status_code == 429
+
+
+def test_a_session_ends_with_its_files():
+    now = [0.0]
+    sessions = Sessions(most=2, seconds=10, clock=lambda: now[0])
+    token, session = sessions.start()
+    (session.folder / "documents").mkdir()
+    assert sessions.find(token) is session
+    now[0] = 11.0
+    assert sessions.find(token) is None
+    assert not session.folder.exists()
+    first, kept = sessions.start()
+    sessions.start()
+    sessions.find(first)
+    sessions.start()
+    assert sessions.find(first) is kept
+    assert len(sessions) == 2
+    sessions.close()
+    assert not kept.folder.exists()
+
+
+@given(st.text(max_size=300))
+def test_a_shown_name_is_one_short_line_without_tricks(name):
+    shown = shown_name(name)
+    assert len(shown) <= 100
+    assert shown.isprintable()
+    assert "/" not in shown
+
+
+@given(st.text(max_size=30), st.binary(max_size=64))
+def test_the_kind_is_one_of_ours_whatever_the_name(name, head):
+    try:
+        suffix = check_kind(name, head)
+    except InputError:
+        return
+    assert name.lower().endswith(suffix)
