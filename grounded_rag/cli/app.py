@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from grounded_rag import __version__
-from grounded_rag.cli import ask, commands, demo, factuality, fuzz, receipt
+from grounded_rag.cli import (
+    ask,
+    commands,
+    demo,
+    diagnose,
+    evaluation,
+    factuality,
+    fuzz,
+    golden,
+    receipt,
+)
 from grounded_rag.cli.errors import guarded
 
 app = typer.Typer(
@@ -41,11 +51,14 @@ for _name, _function in (
     ("status", commands.status),
     ("demo", demo.demo),
     ("fuzz", fuzz.fuzz),
+    ("eval", evaluation.evaluation),
+    ("diagnose", diagnose.diagnose),
     ("calibrate", factuality.calibrate),
     ("factuality", factuality.factuality),
 ):
     app.command(_name)(guarded(_function))
 app.add_typer(receipt.app)
+app.add_typer(golden.app)
 
 
 def main() -> None:

@@ -74,7 +74,8 @@ def costs_table(report: EvalReport) -> Iterator[str]:
     money = "" if costs.money is None else f"; {costs.money:.4f} {costs.currency}"
     yield (
         f"<h2>Cost</h2><p>{costs.usage.calls} calls, {costs.usage.total_tokens:,} tokens, "
-        f"{costs.reasks} re-asks in {costs.reasked} answers{escape(money)}.</p>"
+        f"re-asks: {costs.reasks}, in {costs.reasked} of {costs.answers} answers"
+        f"{escape(money)}.</p>"
     )
     yield '<div class="scroll"><table><thead><tr><th>stage</th><th class="num">median</th>'
     yield '<th class="num">95 %</th><th class="num">longest</th></tr></thead><tbody>'

@@ -46,7 +46,7 @@ def meta_of(
         golden_hash=golden_hash,
         items=items,
         split=split,
-        generator=parts.generator_name,
+        generator=generator_name(rag),
         policy=parts.policy.model_dump(mode="json"),
         fingerprint=parts.fingerprint,
         refusal=parts.refusal,
@@ -56,6 +56,16 @@ def meta_of(
         prices=prices,
         relevance_threshold=threshold,
     )
+
+
+def generator_name(rag: GroundedRAG) -> str:
+    """Return what the generator calls itself, or how it was named."""
+    parts = rag._parts
+    for attribute in ("name", "model"):
+        value = getattr(parts.generator, attribute, None)
+        if isinstance(value, str) and value:
+            return value
+    return parts.generator_name
 
 
 def new_id() -> str:

@@ -81,8 +81,17 @@ class Run:
         """Whether there is a run in a folder."""
         return (Path(folder) / META).is_file()
 
-    def append(self, record: EvalRecord) -> None:
-        """Write one record; it is on the disk when this returns.
+    def rewrite(self, meta: RunMeta) -> None:
+        """Replace what is said about the run; the records stay."""
+        self.meta = meta
+        _write_whole(self.folder / META, meta.model_dump_json(indent=2).encode() + b"\n")
+
+    def append(self, record: EvalRecord, *, durable: bool = True) -> None:
+        """Write one record.
+
+        Args:
+            record: The record.
+            durable: Whether it is on the disk when this returns, or only handed to the system.
 
         Raises:
             InputError: The folder cannot be written.
@@ -93,8 +102,9 @@ class Run:
                 mend(self.folder / RECORDS)
                 self._file = (self.folder / RECORDS).open("ab")
             self._file.write(line)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            if durable:
+                self._file.flush()
+                os.fsync(self._file.fileno())
         except OSError as error:
             raise InputError(
                 f"{self.folder / RECORDS} cannot be written: {error.strerror}.",

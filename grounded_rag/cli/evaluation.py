@@ -1,0 +1,287 @@
+"""The command `eval`: run a golden set, judge a run again, or measure another system's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
+
+from grounded_rag import InputError, Policy
+from grounded_rag.cli.eval_views import report_view
+from grounded_rag.cli.options import (
+    CorpusOption,
+    GeneratorOption,
+    IndexOption,
+    JsonOption,
+    open_rag,
+)
+from grounded_rag.cli.progress import ingest_bar
+from grounded_rag.cli.render import console
+from grounded_rag.evaluation.batch import evaluate_answers, replay
+from grounded_rag.evaluation.comparison import Comparison, compare
+from grounded_rag.evaluation.formats import Format
+from grounded_rag.evaluation.gate import GateResult, judge_gate, load_gate
+from grounded_rag.evaluation.html_report import write_html
+from grounded_rag.evaluation.junit import junit_xml
+from grounded_rag.evaluation.making import new_id
+from grounded_rag.evaluation.markdown import markdown
+from grounded_rag.evaluation.records import Prices
+from grounded_rag.evaluation.report import EvalReport, report_of
+from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
+from grounded_rag.evaluation.runs import Run
+from grounded_rag.resources import demo_corpus_dir
+from grounded_rag.text.display import one_line
+
+GATE_FAILED = 3
+_POLICY = Policy()
+
+Support = Literal["strict", "balanced", "spans-only"]
+
+
+def evaluation(
+    golden: Annotated[
+        Path | None, typer.Argument(help="Golden set; by default the corpus's golden.jsonl.")
+    ] = None,
+    index: IndexOption = None,
+    corpus: CorpusOption = None,
+    generator: GeneratorOption = "extractive",
+    split: Annotated[str | None, typer.Option(help="Only items of this split.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", help="Folder of the run; an unfinished run there is continued. [runs/ID]"
+        ),
+    ] = None,
+    replay_of: Annotated[
+        Path | None,
+        typer.Option("--replay", help="Judge this run again, without any model call."),
+    ] = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="Measure another system's recorded answers.")
+    ] = None,
+    format: Annotated[  # noqa: A002 - it is called --format
+        Format, typer.Option(help="Shape of the records in --answers.")
+    ] = "jsonl",
+    gate: Annotated[Path | None, typer.Option(help="Gate file; see docs/evaluation.md.")] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="Run to compare with, item by item.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", help="Write GitHub-flavoured Markdown.")
+    ] = None,
+    support: Annotated[
+        Support | None, typer.Option(help="How strong the support of a claim must be. [strict]")
+    ] = None,
+    on_failed_claim: Annotated[
+        Literal["refuse", "drop"] | None,
+        typer.Option(help="A claim still fails: refuse the answer, or drop the claim. [refuse]"),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="Passages to retrieve.")] = _POLICY.k,
+    prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.")] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=64, help="Questions under way at once.")
+    ] = 4,
+    relevance: Annotated[
+        bool, typer.Option(help="Score relevance with the index's embedding.")
+    ] = True,
+    prices: Annotated[
+        str | None,
+        typer.Option(help='Money for a million tokens: "input=3,output=15,cache_read=0.3".'),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="With --replay: run unchanged checks again, too.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Measure answers on a golden set.
+
+    Exit code 0: done, and the gate passed where one is named. 3: the gate failed. 1: an error,
+    or questions that ended in one.
+    """
+    source = _Source(replay_of=replay_of, answers=answers)
+    source.check(index=index, corpus=corpus)
+    chosen = {"support": support, "on_failed_claim": on_failed_claim}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    folder = run or Path("runs") / new_id()
+    rules = load_gate(gate) if gate is not None else None
+    before = report_of(Run.open(baseline)) if baseline is not None else None
+    if replay_of is not None:
+        policy = Policy.model_validate({**Run.open(replay_of).meta.policy, **given})
+        with _bar("Judging", enabled=not as_json) as hook:
+            report = replay(
+                replay_of, run=folder, policy=policy, everything=everything, progress=hook
+            )
+    elif answers is not None:
+        with _bar("Judging", enabled=not as_json) as hook:
+            report = evaluate_answers(
+                answers,
+                format=format,
+                golden=golden,
+                run=folder,
+                policy=Policy.model_validate(given),
+                progress=hook,
+            )
+    else:
+        policy = Policy.model_validate({**given, "k": k})
+        options: dict[str, Any] = {"generator": generator, "policy": policy}
+        if prompts is not None:
+            options["prompts"] = prompts
+        items = _golden(golden, corpus)
+        with ingest_bar(enabled=corpus is not None and not as_json) as steps:
+            rag = open_rag(index=index, corpus=corpus, progress=steps, **options)
+        with rag, _bar("Asking", enabled=not as_json) as hook:
+            embedding = rag._index.embedding if relevance and rag._index is not None else None
+            report = evaluate(
+                rag,
+                items,
+                run=folder,
+                split=split,
+                limit=limit,
+                options=Options(
+                    concurrency=concurrency,
+                    relevance=embedding,
+                    prices=_prices(prices),
+                    progress=hook,
+                ),
+            )
+    comparison = compare(report, before) if before is not None else None
+    result = judge_gate(report, rules, comparison=comparison) if rules is not None else None
+    _write(folder, report, before, comparison, result, _Files(html, junit, markdown_file))
+    if as_json:
+        typer.echo(_json(report, comparison, result))
+    else:
+        console().print(
+            report_view(report, run=folder, gate=result, comparison=comparison, html=html)
+        )
+    if result is not None and not result.passed:
+        return GATE_FAILED
+    return 1 if report.errors and result is None else 0
+
+
+class _Source(NamedTuple):
+    """Where answers come from besides an index."""
+
+    replay_of: Path | None
+    answers: Path | None
+
+    def check(self, *, index: Path | None, corpus: str | None) -> None:
+        """Raise unless exactly one source is named; an index by environment does not count."""
+        if self.replay_of is not None and self.answers is not None:
+            raise InputError("--replay and --answers are given together.", hint="Give one of them.")
+        if (self.replay_of or self.answers) and corpus is not None:
+            raise InputError(
+                "--corpus asks questions; --replay and --answers ask none.",
+                hint="Give one of them.",
+            )
+        del index
+
+
+class _Files(NamedTuple):
+    html: Path | None
+    junit: Path | None
+    markdown: Path | None
+
+
+def _golden(golden: Path | None, corpus: str | None) -> Path:
+    if golden is not None:
+        return golden
+    if corpus is None:
+        raise typer.BadParameter("name a golden set, or say --corpus demo", param_hint="GOLDEN")
+    folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
+    if not (folder / "golden.jsonl").is_file():
+        raise InputError(
+            f"{folder} has no golden.jsonl.",
+            hint="Name a golden set, or start one with `grounded-rag golden new`.",
+        )
+    return folder / "golden.jsonl"
+
+
+def _prices(text: str | None) -> Prices | None:
+    if text is None:
+        return None
+    fields: dict[str, object] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        fields[name.strip()] = value.strip()
+    try:
+        return Prices.model_validate(fields)
+    except ValueError as error:
+        raise typer.BadParameter(
+            "write input=3,output=15, and where needed cache_read, cache_write, currency",
+            param_hint="--prices",
+        ) from error
+
+
+def _write(
+    folder: Path,
+    report: EvalReport,
+    baseline: EvalReport | None,
+    comparison: Comparison | None,
+    gate: GateResult | None,
+    files: _Files,
+) -> None:
+    if files.html is not None:
+        write_html(
+            files.html,
+            Run.open(folder),
+            report,
+            gate=gate,
+            comparison=comparison,
+            baseline=baseline,
+        )
+    if files.junit is not None:
+        _save(files.junit, junit_xml(report, gate))
+    if files.markdown is not None:
+        _save(files.markdown, markdown(report, gate=gate, comparison=comparison))
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error
+
+
+def _json(report: EvalReport, comparison: Comparison | None, gate: GateResult | None) -> str:
+    import json
+
+    whole = report.model_dump(mode="json")
+    whole["comparison"] = None if comparison is None else comparison.model_dump(mode="json")
+    whole["gate"] = None
+    if gate is not None:
+        whole["gate"] = {"passed": gate.passed, **gate.model_dump(mode="json")}
+    return json.dumps(whole, ensure_ascii=False, indent=2)
+
+
+@contextmanager
+def _bar(verb: str, *, enabled: bool) -> Iterator[ProgressHook]:
+    bar = Bar(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[item]}", markup=False),
+        console=console(stderr=True),
+        transient=True,
+        disable=not enabled,
+    )
+    task = bar.add_task(verb, total=None, item="")
+
+    def report(step: Progress) -> None:
+        errors = f"  {step.errors} errors" if step.errors else ""
+        bar.update(
+            task, completed=step.done, total=step.total, item=one_line(step.item)[:40] + errors
+        )
+
+    with bar:
+        yield report
