@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from grounded_rag.deciders import max_nli
 from grounded_rag.errors import InputError
-from grounded_rag.models.labels import read_columns, to_scores
-from grounded_rag.models.onnx_pairs import OnnxPairModel
+from grounded_rag.models.labels import Columns, read_columns, to_scores
+from grounded_rag.models.onnx_pairs import Logits, OnnxPairModel
 from grounded_rag.models.windows import windows
 from grounded_rag.protocols import EntailmentScores, TextPair
 
@@ -63,26 +64,65 @@ class OnnxEntailment:
             InputError: A claim is too long for the model: it is never judged by its beginning.
             FloatingPointError: The model returned a number that is not finite.
         """
-        split: list[TextPair] = []
-        counts: list[int] = []
-        for pair in pairs:
-            parts = self._windows(pair)
-            counts.append(len(parts))
-            split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
-        scores = to_scores(self._model.logits(split), self._columns) if split else []
-        best: list[EntailmentScores] = []
-        position = 0
-        for count in counts:
-            best.append(max_nli(scores[position : position + count]))
-            position += count
-        return best
+        return score_by_windows(self._model, pairs, self._columns)
 
-    def _windows(self, pair: TextPair) -> tuple[str, ...]:
-        room = self._model.room(pair.hypothesis)
-        if room < self._model.max_length // 4:
-            raise InputError(
-                f"A claim is too long for the model's window of {self._model.max_length} tokens.",
-                hint="Split it into statements of one sentence, or use a model with a longer one.",
-            )
-        # Some tokenizers count a text's first word differently inside a pair: one to spare.
-        return windows(pair.premise, room=room - 1, count=self._model.count_tokens)
+
+class PairClassifier(Protocol):
+    """What windows are read by: a model of pairs that can count its own tokens."""
+
+    @property
+    def max_length(self) -> int:
+        """Tokens that it reads of a pair."""
+        ...
+
+    def logits(self, pairs: Sequence[TextPair]) -> Logits:
+        """Return one row a pair, in order."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return the tokens of each text alone, uncut, without special ones."""
+        ...
+
+    def room(self, hypothesis: str) -> int:
+        """Return how many tokens of a premise fit beside `hypothesis`."""
+        ...
+
+
+def score_by_windows(
+    model: PairClassifier, pairs: Sequence[TextPair], columns: Columns
+) -> list[EntailmentScores]:
+    """Score pairs, long premises window by window with the maximum over windows, in one batch.
+
+    Args:
+        model: What reads pairs.
+        pairs: Evidence and claim of each.
+        columns: What the columns of the model say.
+
+    Raises:
+        InputError: A claim is too long for the model.
+        FloatingPointError: The model returned a number that is not finite.
+    """
+    split: list[TextPair] = []
+    counts: list[int] = []
+    for pair in pairs:
+        parts = _windows(model, pair)
+        counts.append(len(parts))
+        split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
+    scores = to_scores(model.logits(split), columns) if split else []
+    best: list[EntailmentScores] = []
+    position = 0
+    for count in counts:
+        best.append(max_nli(scores[position : position + count]))
+        position += count
+    return best
+
+
+def _windows(model: PairClassifier, pair: TextPair) -> tuple[str, ...]:
+    room = model.room(pair.hypothesis)
+    if room < model.max_length // 4:
+        raise InputError(
+            f"A claim is too long for the model's window of {model.max_length} tokens.",
+            hint="Split it into statements of one sentence, or use a model with a longer one.",
+        )
+    # Some tokenizers count a text's first word differently inside a pair: one to spare.
+    return windows(pair.premise, room=room - 1, count=model.count_tokens)

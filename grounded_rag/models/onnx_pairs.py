@@ -75,7 +75,7 @@ class OnnxPairModel:
         self._weights = _weights(self.folder)
         table = _need(self.folder, "tokenizer.json")
         self.config: dict[str, Any] = _json(_need(self.folder, "config.json"))
-        self.max_length = max_length or _window(self.folder, self.config)
+        self.max_length: int = max_length or _window(self.folder, self.config)
         if self.max_length < 8 or batch_size < 1:
             raise ConfigError(
                 f"A window of {self.max_length} tokens in batches of {batch_size} is too small.",
