@@ -9,6 +9,7 @@ import typer
 from grounded_rag import __version__
 from grounded_rag.cli import (
     ask,
+    certify,
     commands,
     demo,
     diagnose,
@@ -55,6 +56,7 @@ for _name, _function in (
     ("diagnose", diagnose.diagnose),
     ("calibrate", factuality.calibrate),
     ("factuality", factuality.factuality),
+    ("certify", certify.certify),
 ):
     app.command(_name)(guarded(_function))
 app.add_typer(receipt.app)

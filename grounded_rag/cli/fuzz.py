@@ -71,7 +71,7 @@ def fuzz(
         report = run_cases(read_cases(cases), name=str(cases), support=support)
     else:
         material = load_data(data) if data is not None else load_corpus(corpus or "demo")
-        with _bar(enabled=not as_json) as progress:
+        with fuzz_bar(enabled=not as_json) as progress:
             report = run_fuzz(
                 material, per_class=per_class, seed=seed, support=support, progress=progress
             )
@@ -83,7 +83,8 @@ def fuzz(
 
 
 @contextmanager
-def _bar(*, enabled: bool) -> Iterator[Callable[[KindResult], None]]:
+def fuzz_bar(*, enabled: bool) -> Iterator[Callable[[KindResult], None]]:
+    """Show a bar while the fuzzer reports its classes to the yielded hook."""
     bar = Progress(
         TextColumn("Fuzzing", markup=False),
         BarColumn(bar_width=30),
