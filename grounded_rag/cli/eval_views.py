@@ -68,7 +68,7 @@ def _metrics(report: EvalReport) -> Table:
             Text(f"  {result.title}"),
             Text(rate(result)),
             count if result.trials else "",
-            f"{low:.1%} – {high:.1%}" if result.trials else "",
+            f"{low:.1%}–{high:.1%}" if result.trials else "",
             str(result.not_applicable),
             Text(str(result.failed), style="bold red" if result.failed else "dim"),
         )

@@ -231,6 +231,8 @@ def relevant_answers(judged: Judged, *, threshold: float | None) -> Observation:
         return NOT_APPLICABLE
     if judged.state == "failed":
         return failed(judged.failure)
+    if not judged.text.strip():
+        return yes_or_no(False)
     if "relevance" in judged.record.judged:
         finding = judged.record.judged["relevance"]
         return failed("The judge could not say.") if finding is None else yes_or_no(finding)

@@ -117,7 +117,7 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
     relevance = partial(answers.relevant_answers, threshold=relevance_threshold)
     return (
         Metric(
-            name="faithful_answers", group=ANSWERABLE, title="Answers with all claims supported",
+            name="faithful_answers", group=ANSWERABLE, title="Answers fully supported",
             unit="answers", better="higher", observe=answers.faithful_answers,
         ),
         Metric(
@@ -138,7 +138,7 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
         ),
         Metric(
             name="complete_answers", group=ANSWERABLE,
-            title="Answers with every value of the expected one",
+            title="Answers complete by value",
             unit="answers", better="higher", observe=answers.complete_answers,
         ),
         Metric(
@@ -159,27 +159,27 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
         ),
         Metric(
             name="quoted_misses", group=UNANSWERABLE,
-            title="Missed refusals that only quote beside the point",
+            title="Missed refusals that only quote",
             unit="answers", better="neither", observe=answers.quoted_misses,
         ),
         Metric(
-            name="hallucinated_claims", group=_ANY, title="Claims shown that nothing carries",
+            name="hallucinated_claims", group=_ANY, title="Hallucinated claims shown",
             unit="claims", better="lower", observe=answers.hallucinated_claims,
         ),
         Metric(
-            name="drafted_hallucinations", group=_ANY, title="Drafted claims that were stopped",
+            name="drafted_hallucinations", group=_ANY, title="Drafted claims stopped",
             unit="claims", better="neither", observe=answers.drafted_hallucinations,
         ),
         Metric(
-            name="quote_exactness", group=_ANY, title="Quotes that are literal as given",
+            name="quote_exactness", group=_ANY, title="Quotes literal as given",
             unit="quotes", better="higher", observe=answers.quote_exactness,
         ),
         Metric(
-            name="relevant_answers", group=_ANY, title="Answers to the point of the question",
+            name="relevant_answers", group=_ANY, title="Answers to the point",
             unit="answers", better="higher", observe=relevance,
         ),
         Metric(
-            name="outdated_answers", group=_ANY, title="Answers resting on outdated evidence",
+            name="outdated_answers", group=_ANY, title="Answers on outdated evidence",
             unit="answers", better="neither", observe=answers.outdated_answers,
         ),
         Metric(
@@ -195,7 +195,7 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
             for k in (1, 3, 5, None)
         ),
         Metric(
-            name="mrr", group=_RETRIEVAL, title="Mean reciprocal rank of the first gold chunk",
+            name="mrr", group=_RETRIEVAL, title="Mean reciprocal rank of gold",
             unit="questions", better="higher", observe=retrieval.reciprocal_rank, kind="mean",
         ),
         Metric(
