@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from grounded_rag.errors import ConfigError
@@ -40,6 +40,22 @@ class BackgroundLoop:
             future.cancel()
             raise
 
+    def iterate(self, function: Callable[[], AsyncGenerator[T, None]]) -> Iterator[T]:
+        """Yield what an asynchronous generator yields, each step run on the loop.
+
+        Leaving the iteration early closes the generator.
+        """
+        generator = function()
+        try:
+            while True:
+                try:
+                    item = self.run(lambda: _next(generator))
+                except StopAsyncIteration:
+                    return
+                yield item
+        finally:
+            self.run(generator.aclose)
+
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
@@ -58,6 +74,10 @@ class BackgroundLoop:
         if loop is not None and thread is not None and thread is not threading.current_thread():
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
+
+
+async def _next(generator: AsyncGenerator[T, None]) -> T:
+    return await anext(generator)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

@@ -195,7 +195,12 @@ def decide(
     )
 
 
-def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Decision:
+def out_of_time(progress: Progress, policy: Policy) -> Accept | Decline:
+    """Decide when the seconds of the policy ran out in the middle of an attempt."""
+    return _settle(progress, policy, RefusalReason.BUDGET_EXHAUSTED)
+
+
+def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Accept | Decline:
     if policy.stale == "refuse" and any(_outdated(held.flags) for held in progress.held):
         return Decline(refusal=refuse(RefusalReason.STALE_EVIDENCE))
     return Accept(
@@ -205,7 +210,7 @@ def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Decision:
     )
 
 
-def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Decision:
+def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Accept | Decline:
     if policy.on_failed_claim == "drop" and progress.held:
         return _accept(progress, policy, dropped=True)
     return Decline(refusal=refuse(reason, failures=progress.reasons))

@@ -2,92 +2,46 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from functools import partial
 
 import anyio
 from pydantic import JsonValue
 
+from grounded_rag.admission import admitted, check_question
 from grounded_rag.compose import compose
-from grounded_rag.config import Policy
 from grounded_rag.confirmation import verify_and_confirm
-from grounded_rag.decision import Accept, Decline, Progress, advance, decide, refuse
-from grounded_rag.errors import QuestionError
-from grounded_rag.protocols import (
-    EntailmentModel,
-    Generation,
-    GenerationRequest,
-    Generator,
-    Judge,
-    Query,
-    Reask,
-    Retriever,
-    SupportCheck,
+from grounded_rag.decision import (
+    Accept,
+    AskAgain,
+    Decline,
+    Progress,
+    advance,
+    decide,
+    out_of_time,
+    refuse,
+    shippable,
 )
+from grounded_rag.drafting import Incoming, generate, keep, shows_early
+from grounded_rag.events import Drafting, ReAsked, Retrieved
+from grounded_rag.parts import Parts as Parts
+from grounded_rag.protocols import Generation, GenerationRequest, Query, Reask
+from grounded_rag.running import Listener, Run
 from grounded_rag.types import (
     Answer,
     AnswerStatus,
     Attempt,
+    Claim,
+    Draft,
     Flag,
     Instant,
     Refusal,
     RefusalReason,
-    RetrievedChunk,
     StopReason,
     Timings,
     Trace,
-    Usage,
     Verification,
 )
-from grounded_rag.validity import current
-from grounded_rag.verification import addresses_assistant
-
-Clock = Callable[[], float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """What a pipeline is made of.
-
-    Attributes:
-        retriever: Finds chunks.
-        generator: Writes drafts.
-        policy: Rules in force.
-        refusal: The one refusal string.
-        checks: Support checks, or None for the built-in ones.
-        entailment, judge: What confirms claims that the checks leave open, or None.
-        generator_name: Name shown in answers until the generator names its model.
-        fingerprint: SHA-256 over policy and prompts.
-        clock: Monotonic seconds.
-    """
-
-    retriever: Retriever
-    generator: Generator
-    policy: Policy
-    refusal: str
-    checks: Sequence[SupportCheck] | None = None
-    entailment: EntailmentModel | None = None
-    judge: Judge | None = None
-    generator_name: str = ""
-    fingerprint: str = ""
-    clock: Clock = time.perf_counter
-
-
-@dataclass(kw_only=True)
-class _Run:
-    """Mutable state of one question; it never leaves this module."""
-
-    started: float
-    question: str
-    as_of: Instant
-    chunks: tuple[RetrievedChunk, ...] = ()
-    attempts: list[Attempt] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    model: str = ""
-    retrieve_seconds: float = 0.0
-    generate_seconds: float = 0.0
-    verify_seconds: float = 0.0
 
 
 async def answer_question(
@@ -96,65 +50,60 @@ async def answer_question(
     parts: Parts,
     as_of: Instant,
     filters: Mapping[str, JsonValue] | None = None,
+    listener: Listener | None = None,
+    rejected_text: bool = False,
 ) -> Answer:
     """Retrieve, generate, verify, and ask again or refuse until the policy is satisfied.
+
+    With a listener the draft is read as it comes in, where the generator can stream. What is
+    done with it is the same, so that the answer is the same.
 
     Args:
         question: The question.
         parts: What the pipeline is made of.
         as_of: Moment for which staleness is judged.
         filters: Metadata that documents must carry.
+        listener: Told every event but the last, which is the returned answer.
+        rejected_text: Whether events may carry the text of claims that did not pass.
 
     Raises:
         QuestionError: The question is empty or holds lone surrogates.
         ProviderError: The generator's provider failed.
     """
-    _check_question(question)
-    run = _Run(started=parts.clock(), question=question, as_of=as_of)
+    check_question(question)
+    run = Run(
+        started=parts.clock(),
+        question=question,
+        as_of=as_of,
+        listener=listener,
+        rejected_text=rejected_text,
+    )
     retrieved = await parts.retriever.retrieve(
         Query(text=question, k=parts.policy.k, as_of=as_of, filters=dict(filters or {}))
     )
-    run.chunks = tuple(chunk for chunk in retrieved if _admitted(chunk, parts.policy, as_of))
+    run.chunks = tuple(chunk for chunk in retrieved if admitted(chunk, parts.policy, as_of))
     run.retrieve_seconds = parts.clock() - run.started
+    run.tell(Retrieved(chunks=run.chunks))
     if not run.chunks:
         return _refused(run, parts, refuse(RefusalReason.NOTHING_RETRIEVED))
     return await _attempts(run, parts)
 
 
-def _admitted(chunk: RetrievedChunk, policy: Policy, as_of: Instant) -> bool:
-    """Whether the policy lets a chunk reach the generator, whichever retriever found it."""
-    if not chunk.chunk.text.strip():
-        return False
-    if policy.stale == "exclude" and not current(chunk.validity, as_of=as_of):
-        return False
-    return policy.injected != "quarantine" or not addresses_assistant(chunk.chunk.text)
-
-
-def _check_question(question: str) -> None:
-    if not question.strip():
-        raise QuestionError("The question is empty.", hint="Ask something in plain words.")
-    try:
-        question.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise QuestionError(
-            f"The question holds a broken character at position {error.start}.",
-            hint="Send the question as valid Unicode text.",
-        ) from error
-
-
-async def _attempts(run: _Run, parts: Parts) -> Answer:
+async def _attempts(run: Run, parts: Parts) -> Answer:
     progress = Progress()
     reask: Reask | None = None
     asked_about_output = False
     for number in range(1, parts.policy.max_attempts + 1):
-        generation = await _generate(run, parts, reask, number)
-        if generation is None:
-            if parts.policy.on_failed_claim == "drop" and progress.held:
-                return _accepted(run, parts, Accept(held=progress.held, partial=True))
-            return _refused(run, parts, refuse(RefusalReason.BUDGET_EXHAUSTED))
-        verification = await _verify(run, parts, generation)
+        run.tell(Drafting(attempt=number))
+        incoming = Incoming()
+        generation = await _generate(run, parts, reask, number, incoming)
+        verification = await _verified(run, parts, generation, incoming)
         if verification is not None:
             progress = advance(progress, verification, parts.policy)
+        elif incoming.shown:
+            progress = keep(progress, incoming.shown_alone(), parts.policy)
+        if generation is None:
+            return _concluded(run, parts, out_of_time(progress, parts.policy))
         decision = decide(
             progress,
             verification,
@@ -164,58 +113,102 @@ async def _attempts(run: _Run, parts: Parts) -> Answer:
             first=number == 1,
             asked_for_claims=asked_about_output,
         )
-        if isinstance(decision, Accept):
-            return _accepted(run, parts, decision)
-        if isinstance(decision, Decline):
-            return _refused(run, parts, decision.refusal)
+        if not isinstance(decision, AskAgain):
+            return _concluded(run, parts, decision)
         asked_about_output = asked_about_output or bool(decision.reask.note)
         reask = decision.reask
+        reasons = tuple(failed.reason for failed in reask.failed)
+        run.tell(ReAsked(attempt=number + 1, reasons=reasons, note=reask.note))
     raise AssertionError("decide() never asks again when it may not")
 
 
-async def _generate(run: _Run, parts: Parts, reask: Reask | None, number: int) -> Generation | None:
+def _concluded(run: Run, parts: Parts, decision: Accept | Decline) -> Answer:
+    if isinstance(decision, Decline):
+        return _refused(run, parts, decision.refusal)
+    for held in decision.held:
+        run.show(held.verdict, held.flags)
+    return _accepted(run, parts, decision)
+
+
+async def _generate(
+    run: Run, parts: Parts, reask: Reask | None, number: int, incoming: Incoming
+) -> Generation | None:
     """Call the generator once; None means that the seconds of the policy ran out."""
     before = parts.clock()
     left = parts.policy.max_seconds - (before - run.started)
+    verifying = run.verify_seconds
+    # Its place in the trace is taken first: what is verified on arrival is counted to it.
+    run.attempts.append(Attempt(number=number, stop=StopReason.TRUNCATED, detail="out of time"))
     generation: Generation | None = None
     with anyio.move_on_after(max(left, 0.0)):
-        generation = await parts.generator.generate(
+        generation = await generate(
+            parts.generator,
             GenerationRequest(
                 question=run.question,
                 chunks=run.chunks,
                 refusal=parts.refusal,
                 as_of=run.as_of,
                 reask=reask,
-            )
+            ),
+            on_claim=None if run.listener is None else partial(_arrived, run, parts, incoming),
+            on_start_over=incoming.start_over,
         )
-    seconds = parts.clock() - before
+    seconds = parts.clock() - before - (run.verify_seconds - verifying)
     run.generate_seconds += seconds
     if generation is None:
-        run.attempts.append(
-            Attempt(number=number, stop=StopReason.TRUNCATED, seconds=seconds, detail="out of time")
-        )
+        run.attempts[-1] = run.attempts[-1].model_copy(update={"seconds": seconds})
         return None
     run.usage = run.usage + generation.usage
     run.model = generation.model or run.model
-    run.attempts.append(
-        Attempt(
-            number=number,
-            stop=generation.stop,
-            draft=generation.draft,
-            usage=generation.usage,
-            seconds=seconds,
-            detail=generation.detail,
-        )
+    spent = run.attempts[-1].usage + generation.usage
+    run.attempts[-1] = Attempt(
+        number=number,
+        stop=generation.stop,
+        draft=None if generation.draft is None else incoming.whole(generation.draft),
+        usage=spent,
+        seconds=seconds,
+        detail=generation.detail,
     )
     return generation
 
 
-async def _verify(run: _Run, parts: Parts, generation: Generation) -> Verification | None:
-    if generation.draft is None or generation.stop is not StopReason.COMPLETE:
+async def _arrived(run: Run, parts: Parts, incoming: Incoming, claim: Claim) -> None:
+    """Take a claim that has come in; verify and tell it at once where it may be shown at once."""
+    incoming.drafted += 1
+    run.tell(Drafting(attempt=len(run.attempts), drafted=incoming.drafted))
+    if not shows_early(parts.policy):
+        return
+    found = await incoming.look_at(claim, partial(_verify, run, parts), parts.policy)
+    if found is not None:
+        verdict = shippable(found.claims[0], parts.policy)
+        if verdict.supported:
+            run.show(verdict, found.flags)
+        else:
+            run.reject(verdict)
+
+
+async def _verified(
+    run: Run, parts: Parts, generation: Generation | None, incoming: Incoming
+) -> Verification | None:
+    """Verify a draft that is complete; any other gives None, whatever of it has been shown."""
+    if generation is None or generation.stop is not StopReason.COMPLETE:
         return None
+    draft = run.attempts[-1].draft
+    if draft is None:
+        return None
+    verification = await incoming.verification(draft, partial(_verify, run, parts))
+    run.attempts[-1] = run.attempts[-1].model_copy(update={"verification": verification})
+    for verdict in verification.claims:
+        seen = shippable(verdict, parts.policy)
+        if not seen.supported and verdict.claim not in incoming.verified:
+            run.reject(seen)
+    return verification
+
+
+async def _verify(run: Run, parts: Parts, draft: Draft) -> Verification:
     before, spans_only = parts.clock(), parts.policy.support == "spans-only"
     verification, usage = await verify_and_confirm(
-        generation.draft,
+        draft,
         run.chunks,
         question=run.question,
         as_of=run.as_of,
@@ -231,20 +224,18 @@ async def _verify(run: _Run, parts: Parts, generation: Generation) -> Verificati
     run.verify_seconds += parts.clock() - before
     run.usage = run.usage + usage
     spent = run.attempts[-1].usage + usage
-    run.attempts[-1] = run.attempts[-1].model_copy(
-        update={"verification": verification, "usage": spent}
-    )
+    run.attempts[-1] = run.attempts[-1].model_copy(update={"usage": spent})
     return verification
 
 
-def _spent(run: _Run, parts: Parts) -> bool:
+def _spent(run: Run, parts: Parts) -> bool:
     return (
         run.usage.total_tokens >= parts.policy.max_total_tokens
         or parts.clock() - run.started >= parts.policy.max_seconds
     )
 
 
-def _accepted(run: _Run, parts: Parts, accept: Accept) -> Answer:
+def _accepted(run: Run, parts: Parts, accept: Accept) -> Answer:
     claims = tuple(held.verdict for held in accept.held)
     flags: list[Flag] = []
     for index, held in enumerate(accept.held):
@@ -270,7 +261,7 @@ def _accepted(run: _Run, parts: Parts, accept: Accept) -> Answer:
     )
 
 
-def _refused(run: _Run, parts: Parts, refusal: Refusal) -> Answer:
+def _refused(run: Run, parts: Parts, refusal: Refusal) -> Answer:
     return Answer(
         question=run.question,
         status=AnswerStatus.REFUSED,
@@ -287,7 +278,7 @@ def _refused(run: _Run, parts: Parts, refusal: Refusal) -> Answer:
     )
 
 
-def _timings(run: _Run, parts: Parts) -> Timings:
+def _timings(run: Run, parts: Parts) -> Timings:
     return Timings(
         retrieve=run.retrieve_seconds,
         generate=run.generate_seconds,
@@ -296,5 +287,5 @@ def _timings(run: _Run, parts: Parts) -> Timings:
     )
 
 
-def _trace(run: _Run) -> Trace:
+def _trace(run: Run) -> Trace:
     return Trace(retrieved=run.chunks, attempts=tuple(run.attempts))

@@ -5,7 +5,7 @@ Fakes for tests of one's own are in `grounded_rag.testing`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Annotated, Protocol, runtime_checkable
 
 from pydantic import Field, JsonValue
@@ -59,6 +59,7 @@ __all__ = [
     "Retriever",
     "SupportCheck",
     "TextPair",
+    "TokenLogprob",
 ]
 
 
@@ -180,6 +181,18 @@ class GenerationRequest(Frozen):
     max_output_tokens: int | None = None
 
 
+class TokenLogprob(Frozen):
+    """One token of an output, where a provider tells how sure it was.
+
+    Attributes:
+        text: The token's characters; those of all tokens joined are the output.
+        logprob: Natural logarithm of its probability, at most 0.
+    """
+
+    text: str
+    logprob: float
+
+
 class Generation(Frozen):
     """What a generator returns.
 
@@ -189,6 +202,8 @@ class Generation(Frozen):
         usage: Tokens of this call, retries for schema errors included.
         model: Name of what wrote it.
         detail: What went wrong, or "".
+        tokens: The output's tokens where the provider gives their probabilities; a name or
+            number among them that the model was unsure of sends its claim to the deciders.
     """
 
     draft: Draft | None
@@ -196,6 +211,7 @@ class Generation(Frozen):
     usage: Usage = Usage()
     model: str = ""
     detail: str = ""
+    tokens: tuple[TokenLogprob, ...] = ()
 
 
 @runtime_checkable
@@ -207,6 +223,29 @@ class Generator(Protocol):
 
         Raises:
             ProviderError: The provider could not be used.
+        """
+        ...
+
+
+class StartedOver(Frozen):
+    """A streaming generator begins again: its claims so far are no part of the draft."""
+
+
+@runtime_checkable
+class StreamingGenerator(Generator, Protocol):
+    """A generator that hands over each claim as soon as it is complete."""
+
+    def stream(
+        self, request: GenerationRequest
+    ) -> AsyncGenerator[Claim | StartedOver | Generation]:
+        """Yield complete claims in order and, last, the generation that holds them all.
+
+        A claim is yielded only when all of it has arrived. However the output ends, the last item
+        is a `Generation` whose `stop` says so, or an error is raised: an output that broke off
+        never ends as complete. The draft has no prose.
+
+        Raises:
+            ProviderError: The provider could not be used, or the stream broke off.
         """
         ...
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
-from anyio import to_thread
-from pydantic import JsonValue
-
-from grounded_rag._sync import BackgroundLoop
+from grounded_rag.asking import Asking
 from grounded_rag.assembly import (
     OpenIndex,
     make_generator,
@@ -23,11 +20,10 @@ from grounded_rag.assembly import (
 from grounded_rag.config import Policy
 from grounded_rag.confirmation import averify
 from grounded_rag.errors import ConfigError
-from grounded_rag.options import Options, needs_review
-from grounded_rag.pipeline import answer_question
+from grounded_rag.options import Options
 from grounded_rag.protocols import Retriever
-from grounded_rag.types import Answer, Instant, Verification
-from grounded_rag.validity import parse_instant, today_utc
+from grounded_rag.types import Instant, Verification
+from grounded_rag.validity import parse_instant
 
 if TYPE_CHECKING:
     from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -38,7 +34,7 @@ if TYPE_CHECKING:
     from grounded_rag.ingestion import IngestProgress, IngestReport
 
 
-class GroundedRAG:
+class GroundedRAG(Asking):
     """Answers questions from documents with verified quotes, or refuses.
 
     Example:
@@ -60,11 +56,7 @@ class GroundedRAG:
             ConfigError: Options do not fit together.
             PromptError: The prompts folder lacks what makes answers checkable.
         """
-        self._parts = make_parts(retriever, options)
-        self._loop = BackgroundLoop()
-        self._on_refusal = options.get("on_refusal")
-        self._on_review = options.get("on_review")
-        self._receipts = Path(options["receipts"]) if "receipts" in options else None
+        super().__init__(make_parts(retriever, options), options)
         self._index: OpenIndex | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
@@ -170,51 +162,6 @@ class GroundedRAG:
             strict=strict,
             progress=progress,
         )
-
-    def query(
-        self,
-        question: str,
-        *,
-        as_of: Instant | str | None = None,
-        filters: Mapping[str, JsonValue] | None = None,
-    ) -> Answer:
-        """Answer a question; a refusal is an answer too, with a typed reason.
-
-        Args:
-            question: The question.
-            as_of: Moment for which the answer should hold; today in UTC by default.
-            filters: Metadata that documents must carry; a list means any of its values.
-
-        Raises:
-            QuestionError: The question is empty.
-            ProviderError: The named provider failed.
-            ReceiptError: The receipt cannot be saved.
-        """
-        return self._loop.run(partial(self.aquery, question, as_of=as_of, filters=filters))
-
-    async def aquery(
-        self,
-        question: str,
-        *,
-        as_of: Instant | str | None = None,
-        filters: Mapping[str, JsonValue] | None = None,
-    ) -> Answer:
-        """Answer a question; the asynchronous twin of `query`."""
-        answer = await answer_question(
-            question,
-            parts=self._parts,
-            as_of=parse_instant(as_of) or today_utc(),
-            filters=filters,
-        )
-        if self._receipts is not None:
-            from grounded_rag.receipts.storage import save_receipt
-
-            await to_thread.run_sync(save_receipt, answer.receipt(), self._receipts)
-        if self._on_refusal is not None and not answer.answered:
-            self._on_refusal(answer)
-        if self._on_review is not None and needs_review(answer):
-            self._on_review(answer)
-        return answer
 
     def verify(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -31,12 +31,14 @@ class Connection:
         provider: Provider's name.
         model: Model to ask for, or None where the client itself knows.
         anthropic: Whether it takes Anthropic's form of messages.
+        sdk: The asynchronous client of the anthropic SDK underneath, which can stream; or None.
     """
 
     create: Callable[..., Any]
     provider: str
     model: str | None
     anthropic: bool
+    sdk: Any | None = None
 
     @property
     def name(self) -> str:
@@ -69,16 +71,13 @@ class Connection:
 
         hooks = Hooks()
         hooks.on("completion:response", on_response)
-        arguments: dict[str, Any] = {
+        arguments = {
             "response_model": shape,
             "max_retries": 0,
             "hooks": hooks,
-            "max_tokens": max_output_tokens,
-            **(_anthropic_form(messages) if self.anthropic else _common_form(messages)),
+            **self._arguments(messages, max_output_tokens),
             **(options or {}),
         }
-        if self.model is not None:
-            arguments["model"] = self.model
         if inspect.iscoroutinefunction(self.create):
             parsed = await self.create(**arguments)
         else:
@@ -91,6 +90,41 @@ class Connection:
                 hint="Hand over an instructor client in its default tool mode.",
             )
         return parsed
+
+    async def open_stream(
+        self, messages: BuiltMessages, shape: type[BaseModel], *, max_output_tokens: int
+    ) -> AsyncIterator[Any]:
+        """Make the same call as a stream of the SDK's events, with the schema instructor builds.
+
+        The SDK's raw events are taken, not its accumulating stream: that one raises on a lone
+        surrogate in the model's JSON, which would lose the whole draft.
+
+        Args:
+            messages: What to send.
+            shape: Response model.
+            max_output_tokens: Limit of the output.
+        """
+        import instructor
+        from instructor.processing.response import handle_response_model
+        from instructor.utils.providers import Provider
+
+        if self.sdk is None:
+            raise ConfigError("This client cannot stream.", hint="Use the anthropic SDK's own.")
+        _, arguments = handle_response_model(
+            response_model=shape,
+            mode=instructor.Mode.TOOLS,
+            provider=Provider.ANTHROPIC,
+            **self._arguments(messages, max_output_tokens),
+        )
+        stream: AsyncIterator[Any] = await self.sdk.messages.create(**arguments, stream=True)
+        return stream
+
+    def _arguments(self, messages: BuiltMessages, max_output_tokens: int) -> dict[str, Any]:
+        form = _anthropic_form(messages) if self.anthropic else _common_form(messages)
+        arguments: dict[str, Any] = {"max_tokens": max_output_tokens, **form}
+        if self.model is not None:
+            arguments["model"] = self.model
+        return arguments
 
 
 def connect(model: str | None, client: Any | None) -> Connection:
@@ -145,6 +179,10 @@ def is_asynchronous(client: Any) -> bool:
     return any(kind.__name__ == "AsyncAPIClient" for kind in type(client).__mro__)
 
 
+def _streaming_sdk(client: Any) -> Any | None:
+    return client if is_asynchronous(client) else None
+
+
 def _by_name(named: str, provider: str, model: str) -> Connection:
     import instructor
 
@@ -184,6 +222,7 @@ def _own_client(model: str | None, client: Any) -> Connection:
             provider=provider,
             model=model.removeprefix(f"{provider}/") if model else None,
             anthropic=own,
+            sdk=_streaming_sdk(client.client) if own else None,
         )
     family = type(client).__module__.partition(".")[0]
     families = [kind.__module__.partition(".")[0] for kind in type(client).__mro__]
@@ -194,6 +233,7 @@ def _own_client(model: str | None, client: Any) -> Connection:
             provider=_ANTHROPIC,
             model=(model or DEFAULT_MODEL).removeprefix(f"{_ANTHROPIC}/"),
             anthropic=True,
+            sdk=_streaming_sdk(client),
         )
     if "openai" in families and model:
         patched = instructor.from_openai(client, mode=instructor.Mode.TOOLS)

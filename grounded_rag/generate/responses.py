@@ -103,17 +103,18 @@ def damaged_tool_input(response: Any) -> Any | None:
     inputs = [_get(block, "input") for block in content if _get(block, "type") == "tool_use"]
     if len(inputs) != 1:
         return None
-    mended = _without_surrogates(inputs[0])
+    mended = without_surrogates(inputs[0])
     return mended if mended != inputs[0] else None
 
 
-def _without_surrogates(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
+    """Return decoded JSON with lone surrogates as U+FFFD, keys included."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, Mapping):
-        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+        return {without_surrogates(k): without_surrogates(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_without_surrogates(entry) for entry in value]
+        return [without_surrogates(entry) for entry in value]
     return value
 
 

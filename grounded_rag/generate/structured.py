@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -15,6 +16,7 @@ from grounded_rag.generate.clients import Connection, connect
 from grounded_rag.generate.failures import provider_error, root_cause
 from grounded_rag.generate.messages import BuiltMessages, build_messages
 from grounded_rag.generate.prompts import PromptSet
+from grounded_rag.generate.reading import Reading, read_draft
 from grounded_rag.generate.responses import (
     Ending,
     damaged_tool_input,
@@ -24,13 +26,13 @@ from grounded_rag.generate.responses import (
 )
 from grounded_rag.generate.schema import (
     AnswerShape,
-    LabelledShape,
     labelled_model,
     response_model,
 )
+from grounded_rag.generate.streaming import stream_draft
 from grounded_rag.generate.undrafted import undrafted
-from grounded_rag.protocols import Generation, GenerationRequest
-from grounded_rag.types import Citation, Claim, Draft, Frozen, Usage
+from grounded_rag.protocols import Generation, GenerationRequest, StartedOver
+from grounded_rag.types import Claim, Draft, Usage
 
 _NOT_READABLE = (
     "Your last output could not be read as a call of the tool. Call the tool exactly once, with "
@@ -41,13 +43,7 @@ QuoteMode = Literal["copy", "label"]
 """Whether the model copies its quotes or names sentences by their labels."""
 
 
-class _Reading(Frozen):
-    """What one call gave: a draft, or how it ended without one."""
-
-    draft: Draft | None = None
-    ending: Ending = Ending.UNSTATED
-    word: str = ""
-    usage: Usage = Usage()
+_Call = Callable[[Connection, BuiltMessages, int], AsyncGenerator[Claim | Reading]]
 
 
 class StructuredGenerator:
@@ -128,22 +124,55 @@ class StructuredGenerator:
             ProviderUnavailableError: Overloaded, unreachable or out of time.
             ProviderError: Any other failure, with the provider's own words.
         """
+        async with aclosing(self._items(request, self._call)) as items:
+            async for item in items:
+                if isinstance(item, Generation):
+                    return item
+        raise AssertionError("the last item is a generation")
+
+    async def stream(
+        self, request: GenerationRequest
+    ) -> AsyncGenerator[Claim | StartedOver | Generation]:
+        """Ask for a draft and hand over each claim as soon as it is complete.
+
+        Only an asynchronous client of the anthropic SDK streams; with any other, all claims come
+        at once, in the generation. Errors are those of `generate`.
+
+        Args:
+            request: Question, chunks and what to mend.
+        """
+        async with aclosing(self._items(request, self._stream)) as items:
+            async for item in items:
+                yield item
+
+    async def _items(
+        self, request: GenerationRequest, call: _Call
+    ) -> AsyncGenerator[Claim | StartedOver | Generation]:
+        """Yield claims where `call` does, then the generation; the tries are the same for both."""
         messages = build_messages(
             request, self._prompts, budget=self._max_input_tokens, labelled=self._labelled
         )
         if not messages.labels:
-            return Generation(draft=Draft(), detail="No passage fits into the token budget.")
+            yield Generation(draft=Draft(), detail="No passage fits into the token budget.")
+            return
         connection = self._connected()
         limit = request.max_output_tokens or self._max_output_tokens
         usage = Usage()
         unread = 0
         enlarged = False
         while True:
-            reading = await self._call(connection, messages, limit)
+            reading = Reading()
+            async with aclosing(call(connection, messages, limit)) as items:
+                async for item in items:
+                    if isinstance(item, Reading):
+                        reading = item
+                    else:
+                        yield item
             usage += reading.usage
             if reading.ending is Ending.CUT and not enlarged:
                 enlarged = True
                 limit *= 2
+                yield StartedOver()
                 continue
             if (
                 reading.draft is None
@@ -153,10 +182,15 @@ class StructuredGenerator:
                 unread += 1
                 if unread == 1:
                     messages = messages.with_note(_NOT_READABLE)
+                yield StartedOver()
                 continue
             if reading.draft is not None:
-                return Generation(draft=reading.draft, usage=usage, model=connection.name)
-            return undrafted(reading.ending, word=reading.word, usage=usage, model=connection.name)
+                yield Generation(draft=reading.draft, usage=usage, model=connection.name)
+            else:
+                yield undrafted(
+                    reading.ending, word=reading.word, usage=usage, model=connection.name
+                )
+            return
 
     def _connected(self) -> Connection:
         loop = asyncio.get_running_loop()
@@ -164,9 +198,28 @@ class StructuredGenerator:
             self._connections[loop] = connect(self._model, self._client)
         return self._connections[loop]
 
-    async def _call(self, connection: Connection, messages: BuiltMessages, limit: int) -> _Reading:
+    def _shape(self, messages: BuiltMessages) -> type[AnswerShape]:
+        return labelled_model() if self._labelled else response_model(tuple(messages.labels))
+
+    async def _stream(
+        self, connection: Connection, messages: BuiltMessages, limit: int
+    ) -> AsyncGenerator[Claim | Reading]:
+        if connection.sdk is None:
+            async for item in self._call(connection, messages, limit):
+                yield item
+            return
+        shape = self._shape(messages)
+        async with aclosing(
+            stream_draft(connection, messages, shape, limit=limit, timeout=self._timeout)
+        ) as items:
+            async for item in items:
+                yield item
+
+    async def _call(
+        self, connection: Connection, messages: BuiltMessages, limit: int
+    ) -> AsyncGenerator[Claim | Reading]:
         responses: list[Any] = []
-        shape = labelled_model() if self._labelled else response_model(tuple(messages.labels))
+        shape = self._shape(messages)
         parsed: AnswerShape | None = None
         try:
             with anyio.fail_after(self._timeout):
@@ -186,15 +239,15 @@ class StructuredGenerator:
         readable = ending in (Ending.COMPLETE, Ending.UNSTATED)
         if readable and parsed is None:
             parsed = _rescued(response, shape)
-        return _Reading(
-            draft=_draft(parsed, messages) if parsed is not None and readable else None,
+        yield Reading(
+            draft=read_draft(parsed, messages) if parsed is not None and readable else None,
             ending=ending,
             word=stop_word(response) or "",
             usage=sum((usage_of(each) for each in responses), Usage()),
         )
 
 
-def _worth_retrying(reading: _Reading) -> bool:
+def _worth_retrying(reading: Reading) -> bool:
     return reading.ending in (Ending.COMPLETE, Ending.UNSTATED)
 
 
@@ -206,29 +259,3 @@ def _rescued(response: Any, shape: type[AnswerShape]) -> AnswerShape | None:
         return shape.model_validate(mended)
     except ValueError:
         return None
-
-
-def _draft(parsed: AnswerShape, messages: BuiltMessages) -> Draft:
-    claims = tuple(
-        Claim(
-            text=claim.text,
-            citations=(
-                _labelled(claim.sentences, messages)
-                if isinstance(parsed, LabelledShape)
-                else _copied(claim.citations, messages)
-            ),
-            arithmetic=claim.arithmetic.strip() or None,
-        )
-        for claim in parsed.claims
-    )
-    return Draft(claims=claims, unanswered=tuple(parsed.unanswered), repaired=parsed.repaired)
-
-
-def _labelled(sentences: Sequence[str], messages: BuiltMessages) -> tuple[Citation, ...]:
-    return tuple(dict.fromkeys(messages.citation(label) for label in sentences))
-
-
-def _copied(entries: Sequence[Any], messages: BuiltMessages) -> tuple[Citation, ...]:
-    return tuple(
-        Citation(chunk_id=messages.chunk_id(entry.chunk_id), quote=entry.quote) for entry in entries
-    )

@@ -1,0 +1,149 @@
+"""One call of the structured generator as a stream: claims as they become complete."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import anyio
+
+from grounded_rag.errors import GroundedRAGError, ProviderUnavailableError
+from grounded_rag.generate.clients import Connection
+from grounded_rag.generate.failures import provider_error
+from grounded_rag.generate.messages import BuiltMessages
+from grounded_rag.generate.partial_json import EntryScanner
+from grounded_rag.generate.reading import Reading, read_draft
+from grounded_rag.generate.responses import Ending, ending_of, stop_word, without_surrogates
+from grounded_rag.generate.schema import AnswerShape
+from grounded_rag.types import Claim, Draft, Usage
+
+
+async def stream_draft(
+    connection: Connection,
+    messages: BuiltMessages,
+    shape: type[AnswerShape],
+    *,
+    limit: int,
+    timeout: float,
+) -> AsyncGenerator[Claim | Reading]:
+    """Yield each claim when all of it has arrived, then what the whole call gave.
+
+    Args:
+        connection: A connection whose client can stream.
+        messages: What to send.
+        shape: Response model.
+        limit: Most tokens of the output.
+        timeout: Most seconds for the whole call.
+
+    Raises:
+        ProviderUnavailableError: Overloaded, unreachable, out of time, or the stream broke off
+            before it said how it ended.
+        ProviderError: Any other failure, with the provider's own words.
+    """
+    ends = anyio.current_time() + timeout
+    arriving = _Arriving()
+    stream: Any = None
+    try:
+        # No cancel scope may be open while this generator is suspended, so each step has its own.
+        with anyio.fail_after(timeout):
+            stream = await connection.open_stream(messages, shape, max_output_tokens=limit)
+        events = stream.__aiter__()
+        while True:
+            try:
+                with anyio.fail_after(max(0.0, ends - anyio.current_time())):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                break
+            for entry in arriving.take(event):
+                claim = _claim(entry, shape, messages)
+                if claim is not None:
+                    yield claim
+    except GroundedRAGError:
+        raise
+    except Exception as error:
+        raise provider_error(error, connection.provider) from error
+    finally:
+        if stream is not None:
+            with anyio.CancelScope(shield=True):
+                await stream.close()
+    if not arriving.stopped:
+        raise ProviderUnavailableError(
+            f"The stream from {connection.provider} broke off before it was complete.",
+            hint="Try again; nothing unfinished was used.",
+        )
+    yield arriving.reading(shape, messages)
+
+
+class _Arriving:
+    """What has arrived of one response."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._scanner = EntryScanner("claims")
+        self._json = ""
+        self._tools = 0
+        self._word: str | None = None
+        self._usage: dict[str, Any] = {}
+
+    def take(self, event: Any) -> list[Any]:
+        """Take one event of the SDK; return the entries of `claims` that it completes."""
+        if event.type == "message_start":
+            self._count(event.message.usage)
+        elif event.type == "content_block_start" and event.content_block.type == "tool_use":
+            self._tools += 1
+        elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
+            self._json += event.delta.partial_json
+            # A second call of the tool is no part of the answer to one question.
+            return list(self._scanner.feed(event.delta.partial_json)) if self._tools == 1 else []
+        elif event.type == "message_delta":
+            self._word = event.delta.stop_reason
+            self._count(event.usage)
+        elif event.type == "message_stop":
+            self.stopped = True
+        return []
+
+    def reading(self, shape: type[AnswerShape], messages: BuiltMessages) -> Reading:
+        """Return what the whole response amounts to; how it ended comes first."""
+        response = {"stop_reason": self._word}
+        ending = ending_of(response)
+        draft = None
+        if ending is Ending.COMPLETE and self._tools == 1:
+            draft = _draft(self._json, shape, messages)
+        return Reading(
+            draft=draft,
+            ending=ending,
+            word=stop_word(response) or "",
+            usage=Usage(
+                calls=1,
+                input_tokens=self._usage.get("input_tokens", 0),
+                output_tokens=self._usage.get("output_tokens", 0),
+                cache_read_tokens=self._usage.get("cache_read_input_tokens", 0),
+                cache_write_tokens=self._usage.get("cache_creation_input_tokens", 0),
+            ),
+        )
+
+    def _count(self, usage: Any) -> None:
+        given: Mapping[str, Any] = usage.model_dump() if usage is not None else {}
+        self._usage.update({k: v for k, v in given.items() if isinstance(v, int)})
+
+
+def _claim(entry: Any, shape: type[AnswerShape], messages: BuiltMessages) -> Claim | None:
+    """Return one claim just as the whole draft will hold it; None where it cannot be read."""
+    draft = _validated({"claims": [entry], "unanswered": []}, shape, messages)
+    return draft.claims[0] if draft is not None and draft.claims else None
+
+
+def _draft(text: str, shape: type[AnswerShape], messages: BuiltMessages) -> Draft | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return _validated(value, shape, messages)
+
+
+def _validated(value: Any, shape: type[AnswerShape], messages: BuiltMessages) -> Draft | None:
+    try:
+        return read_draft(shape.model_validate(without_surrogates(value)), messages)
+    except ValueError:
+        return None
