@@ -12,8 +12,9 @@ import anyio
 from anyio import to_thread
 
 from grounded_rag.errors import GroundedRAGError
-from grounded_rag.protocols import EntailmentModel, Judge, SupportCheck
+from grounded_rag.protocols import EntailmentModel, Judge, SupportCheck, TokenLogprob
 from grounded_rag.types import Instant, Usage, Verification
+from grounded_rag.verification.confidence import confidence_signals
 from grounded_rag.verification.confirm import (
     Added,
     OpenClaim,
@@ -151,11 +152,13 @@ async def verify_and_confirm(
     max_age: dt.timedelta | None,
     timeout: float | None,
     may_judge: bool = True,
+    tokens: Sequence[TokenLogprob] = (),
 ) -> Confirmed:
     """Do what `averify` does, and say what the judge cost.
 
     Arguments and errors are those of `averify`; without `may_judge` the judge is not asked, and
-    what it would have been asked about could not be checked.
+    what it would have been asked about could not be checked. `tokens` are those of the output,
+    where the provider tells how sure it was of each.
     """
     first, later = stages(checks)
     examination = examine(
@@ -168,6 +171,8 @@ async def verify_and_confirm(
         checks=first,
         max_age=max_age,
     )
+    if tokens:
+        examination = examination.with_signals(confidence_signals(examination, tokens))
     deciders = Deciders(checks=later, entailment=entailment, judge=judge)
     return await confirm(
         examination, deciders, question=question, timeout=timeout, may_judge=may_judge

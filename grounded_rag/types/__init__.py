@@ -26,6 +26,7 @@ from grounded_rag.types.documents import (
     Span,
     Validity,
 )
+from grounded_rag.types.flags import Flag, FlagKind
 from grounded_rag.types.receipts import (
     Receipt,
     ReceiptCitation,
@@ -37,8 +38,6 @@ from grounded_rag.types.verification import (
     CitationCheck,
     ClaimStatus,
     ClaimVerdict,
-    Flag,
-    FlagKind,
     Fold,
     Located,
     Outcome,

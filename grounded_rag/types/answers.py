@@ -12,7 +12,8 @@ from pydantic import Field, JsonValue
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.claims import Draft
 from grounded_rag.types.documents import Instant, RetrievedChunk
-from grounded_rag.types.verification import ClaimVerdict, Flag, FlagKind, Located, Verification
+from grounded_rag.types.flags import Flag, FlagKind
+from grounded_rag.types.verification import ClaimVerdict, Located, Verification
 
 if TYPE_CHECKING:
     from grounded_rag.types.receipts import Receipt

@@ -15,7 +15,8 @@ from pydantic import (
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.answers import AnswerStatus, Refusal
 from grounded_rag.types.documents import Instant, PageSpan, Span, Validity
-from grounded_rag.types.verification import Flag, Fold, Tier
+from grounded_rag.types.flags import Flag
+from grounded_rag.types.verification import Fold, Tier
 
 
 class ReceiptSource(Frozen):

@@ -27,7 +27,12 @@ from grounded_rag.verification.chunk_inputs import read_chunks
 from grounded_rag.verification.citations import check_citation
 from grounded_rag.verification.context import evidence_piece
 from grounded_rag.verification.drafts import parse_draft
-from grounded_rag.verification.flags import conflict_flags, place_flags, staleness_flags
+from grounded_rag.verification.flags import (
+    conflict_flags,
+    place_flags,
+    staleness_flags,
+    wording_flags,
+)
 from grounded_rag.verification.folding import FoldedText, fold
 from grounded_rag.verification.passages import Passages
 from grounded_rag.verification.prose import uncited_sentences
@@ -187,7 +192,7 @@ def _settled(draft: Draft, run: _Run, checked: Sequence[_Checked]) -> Examinatio
     flags: list[Flag] = []
     for index, (verdict, case) in enumerate(checked):
         if verdict.supported and case is not None:
-            flags += dict.fromkeys(_flags(index, case, run))
+            flags += dict.fromkeys(_flags(index, verdict, case, run))
     supported = sum(each.verdict.supported for each in checked)
     whole = supported == len(checked) and not problems and not unanswered
     verification = Verification(
@@ -228,13 +233,14 @@ def _check_claim(claim: Claim, repaired: bool, run: _Run) -> _Checked:
     return _Checked(judge_claim(claim, citations, signals, repaired=repaired), case)
 
 
-def _flags(index: int, case: ClaimCase, run: _Run) -> list[Flag]:
+def _flags(index: int, verdict: ClaimVerdict, case: ClaimCase, run: _Run) -> list[Flag]:
     found: list[Flag] = []
     for piece in case.evidence:
         passage = run.passages.get(piece.located.chunk_id)[0]
         found += place_flags(index, piece.located, passage)
         if run.as_of is not None:
             found += staleness_flags(index, piece.chunk, as_of=run.as_of, max_age=run.max_age)
+    found += wording_flags(index, case, verdict.signals)
     if run.conflicts:
         chunks: list[RetrievedChunk] = [passage.retrieved for passage in run.passages]
         found += conflict_flags(index, case, chunks, as_of=run.as_of)

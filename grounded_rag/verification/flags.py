@@ -6,10 +6,14 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.types import Flag, FlagKind, Instant, Located, RetrievedChunk
+from grounded_rag.types import Flag, FlagKind, Instant, Located, RetrievedChunk, Signal
 from grounded_rag.validity import staleness
 from grounded_rag.verification.characters import is_damaged
+from grounded_rag.verification.hedging import own_hedge
 from grounded_rag.verification.passages import Passage
+
+CONFIDENCE_CHECK = "token_confidence"
+"""Name of the filter that looks at the model's own doubts."""
 
 _WHOLE = 0.9
 _LONG = 240
@@ -51,6 +55,33 @@ def place_flags(index: int, located: Located, passage: Passage) -> Iterator[Flag
         yield flag(FlagKind.DAMAGED_TEXT, "The quoted text holds characters lost in extraction.")
     if passage.retrieved.trust == "untrusted":
         yield flag(FlagKind.UNTRUSTED_SOURCE, "The source is marked as untrusted.")
+
+
+def wording_flags(index: int, case: ClaimCase, signals: Sequence[Signal]) -> Iterator[Flag]:
+    """Yield what the claim's own wording, and the model's doubts, call a person's attention to.
+
+    Args:
+        index: 0-based index of the claim.
+        case: The claim with its evidence.
+        signals: What the checks found.
+    """
+    located = case.evidence[0].located
+
+    def flag(kind: FlagKind, detail: str) -> Flag:
+        return Flag(
+            kind=kind,
+            claim=index,
+            chunk_id=located.chunk_id,
+            doc_id=located.doc_id,
+            detail=detail,
+        )
+
+    hedge = own_hedge(case.claim.text, [piece.sentence for piece in case.evidence])
+    if hedge is not None:
+        yield flag(FlagKind.HEDGED, f"The claim hedges (“{hedge}”) where its source does not.")
+    doubt = next((s for s in signals if s.check == CONFIDENCE_CHECK and s.passed is False), None)
+    if doubt is not None:
+        yield flag(FlagKind.UNSURE_TOKENS, doubt.detail)
 
 
 def staleness_flags(
