@@ -42,7 +42,9 @@ def junit_xml(report: EvalReport, gate: GateResult | None = None) -> str:
     )  # fmt: skip
     for row in rows:
         name = f"{row.id} {row.question}"
-        case = SubElement(suite, "testcase", classname=row.kind or "question", name=_plain(name))
+        case = SubElement(
+            suite, "testcase", classname=_plain(row.kind) or "question", name=_plain(name)
+        )
         text = f"{row.standing}: {row.diagnosis.why}"
         if row.standing is Standing.ERROR:
             SubElement(case, "error", message=_plain(row.diagnosis.why))

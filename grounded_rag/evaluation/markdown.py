@@ -13,6 +13,7 @@ from grounded_rag.evaluation.metrics import MetricResult
 from grounded_rag.evaluation.report import EvalReport
 
 _ESCAPED = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~@&:/.])")
+_LINKED = re.compile("[@#]")
 _SHOWN = 20
 
 
@@ -49,7 +50,8 @@ def text(value: str, *, longest: int = 160) -> str:
     """
     plain = " ".join("".join(c if c.isprintable() else " " for c in value).split())
     cut = plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
-    return _ESCAPED.sub(r"\\\1", cut)
+    # Mentions and issue numbers are linked in the rendered text, where a backslash is gone.
+    return _LINKED.sub("\\g<0>\N{WORD JOINER}", _ESCAPED.sub(r"\\\1", cut))
 
 
 def rate(result: MetricResult) -> str:

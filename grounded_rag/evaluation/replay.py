@@ -114,6 +114,9 @@ class Replay:
                 "attempts": answer.attempts,
                 "generator": answer.generator,
                 "policy": self.policy.model_dump(mode="json"),
+                "trace": again.trace.model_copy(
+                    update={"attempts": _timed(again.trace.attempts, attempts)}
+                ),
             }
         )
 
@@ -137,6 +140,14 @@ class Replay:
         if self._everything:
             return self._checks
         return replayed_checks(self._checks, recorded, before=self._meta.checks)
+
+
+def _timed(again: Sequence[Attempt], before: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Return attempts that were judged again with the seconds of the recorded ones."""
+    return tuple(
+        new.model_copy(update={"seconds": old.seconds})
+        for new, old in zip(again, before, strict=False)
+    )
 
 
 class _Recorded:

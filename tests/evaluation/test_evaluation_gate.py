@@ -1,0 +1,191 @@
+"""The gate and the comparison: unfavourable ends, exact McNemar, what flipped, CI formats."""
+
+import datetime as dt
+
+import pytest
+from defusedxml import ElementTree
+from evaluation_records import RIGHT, WRONG, answered, item, refused, without_context
+
+from grounded_rag import InputError
+from grounded_rag.evaluation.comparison import compare, mcnemar
+from grounded_rag.evaluation.gate import judge_gate, load_gate
+from grounded_rag.evaluation.junit import junit_xml
+from grounded_rag.evaluation.markdown import markdown
+from grounded_rag.evaluation.records import RunMeta
+from grounded_rag.evaluation.report import ReportBuilder
+from grounded_rag.resources import demo_corpus_dir
+
+HOSTILE = '</script>| <img src=x onerror=alert(1)> @someone **bold** \x00\x1b[2J "q'
+
+
+def report(*records, name="r", items=None):
+    builder = ReportBuilder(
+        RunMeta(
+            id=name,
+            started=dt.datetime(2026, 11, 29, tzinfo=dt.UTC),
+            items=len(records) if items is None else items,
+        )
+    )
+    for record in records:
+        builder.add(record)
+    return builder.result()
+
+
+def many(count, record, *, start=0, **fields):
+    """Return `count` records of one outcome under their own ids."""
+    return [
+        record.model_copy(
+            update={"item": record.item.model_copy(update={"id": f"i{start + n:03}", **fields})}
+        )
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def gate(tmp_path):
+    def write(text):
+        path = tmp_path / "gate.toml"
+        path.write_text(text, encoding="utf-8")
+        return load_gate(path)
+
+    return write
+
+
+def test_the_unfavourable_end_counts_and_not_the_point(gate):
+    rules = gate("[bounds.correct_answers]\nmin = 0.9\n")
+    few = judge_gate(report(*many(10, answered(RIGHT))), rules)
+    assert not few.passed
+    assert "10 of 10" in next(c for c in few.checks if not c.passed).detail
+    assert judge_gate(report(*many(60, answered(RIGHT))), rules).passed
+
+
+def test_an_upper_bound_holds_for_the_upper_end(gate):
+    rules = gate("[bounds.false_refusals]\nmax = 0.1\n")
+    assert not judge_gate(report(*many(10, answered(RIGHT))), rules).passed
+    assert judge_gate(report(*many(60, answered(RIGHT))), rules).passed
+
+
+def test_a_metric_without_anything_counted_fails_its_bound(gate):
+    rules = gate("[bounds.right_refusals]\nmin = 0.1\n")
+    result = judge_gate(report(*many(5, answered(RIGHT))), rules)
+    assert not result.passed
+    assert "not_applicable" in next(c for c in result.checks if not c.passed).detail
+
+
+def test_what_could_not_be_scored_fails_the_gate(gate):
+    records = [*many(5, answered(RIGHT)), *many(2, without_context(), start=50)]
+    assert not judge_gate(report(*records), gate("")).passed
+    assert judge_gate(report(*records), gate("max_failed = 2")).passed
+
+
+def test_items_without_a_record_fail_the_gate(gate):
+    assert not judge_gate(report(*many(5, answered(RIGHT)), items=6), gate("")).passed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[bounds.faithfullness]\nmin = 0.9", "[bounds.correct_answers]", "max_failed = -1", "= 3"],
+)
+def test_a_broken_gate_file_is_an_error(gate, text):
+    with pytest.raises(InputError):
+        gate(text)
+
+
+def test_the_gate_file_that_is_shipped_can_be_read():
+    rules = load_gate(demo_corpus_dir() / "gate.toml")
+    assert rules.bounds["faithful_answers"].min
+
+
+@pytest.mark.parametrize(
+    ("worse", "better", "expected"),
+    [(0, 0, 1.0), (5, 0, 0.0625), (6, 0, 0.03125), (8, 1, 20 / 512), (3, 3, 1.0)],
+)
+def test_mcnemar_is_exact(worse, better, expected):
+    assert mcnemar(worse, better) == pytest.approx(expected)
+    assert mcnemar(better, worse) == pytest.approx(expected)
+
+
+def test_a_run_that_got_worse_fails_and_names_what_flipped(gate):
+    before = report(*many(30, answered(RIGHT)), name="before")
+    now = report(*many(8, refused()), *many(22, answered(RIGHT), start=8), name="now")
+    comparison = compare(now, before)
+    result = judge_gate(now, gate(""), comparison=comparison)
+    failed = {check.name: check for check in result.checks if not check.passed}
+    assert set(failed) == {
+        "correct_answers no worse than the baseline",
+        "false_refusals no worse than the baseline",
+    }
+    named = failed["false_refusals no worse than the baseline"].items
+    assert named == tuple(f"i{n:03}" for n in range(8))
+    flip = comparison.metric("correct_answers").flips[0]
+    assert (flip.change, flip.before, flip.now) == ("worse", "right", "false refusal")
+    assert "rank 1" in flip.why
+
+
+def test_the_same_run_is_no_worse_than_itself_and_a_better_one_passes(gate):
+    before = report(*many(8, refused()), *many(22, answered(RIGHT), start=8))
+    now = report(*many(30, answered(RIGHT)))
+    assert judge_gate(before, gate(""), comparison=compare(before, before)).passed
+    assert judge_gate(now, gate(""), comparison=compare(now, before)).passed
+    assert compare(now, before).metric("correct_answers").better == 8
+
+
+def test_few_flips_are_chance_unless_a_number_is_set(gate):
+    before = report(*many(30, answered(RIGHT)))
+    now = report(*many(2, refused()), *many(28, answered(RIGHT), start=2))
+    comparison = compare(now, before)
+    assert judge_gate(now, gate(""), comparison=comparison).passed
+    assert not judge_gate(now, gate("[baseline]\nmax_worse = 1"), comparison=comparison).passed
+
+
+def test_runs_without_a_common_item_cannot_be_compared():
+    with pytest.raises(InputError, match="in common"):
+        compare(report(*many(3, refused())), report(*many(3, refused(), start=10)))
+
+
+def hostile_report():
+    of = item(id=HOSTILE.replace("\x00", ""), question=HOSTILE, kind=HOSTILE)
+    return report(answered(WRONG, of=of), without_context(item(id="x")))
+
+
+def test_junit_is_well_formed_whatever_the_questions_hold(gate):
+    found = hostile_report()
+    text = junit_xml(found, judge_gate(found, gate("[bounds.correct_answers]\nmin = 0.9")))
+    root = ElementTree.fromstring(text)
+    suites = {suite.get("name"): suite for suite in root}
+    assert int(suites["gate"].get("failures")) == 2
+    assert len(suites["gate"].findall("testcase/failure")) == 2
+    assert suites["questions"].get("errors") == "1"
+    assert suites["questions"].find("testcase/error") is not None
+
+
+def test_junit_names_the_items_of_a_failed_rule(gate):
+    before = report(*many(30, answered(RIGHT)))
+    now = report(*many(8, refused()), *many(22, answered(RIGHT), start=8))
+    text = junit_xml(now, judge_gate(now, gate(""), comparison=compare(now, before)))
+    assert "i003: What does the account cost?" in text
+
+
+def test_markdown_escapes_what_could_be_markup(gate):
+    found = hostile_report()
+    before = report(answered(RIGHT, of=found_item(found)))
+    text = markdown(found, gate=judge_gate(found, gate("")), comparison=compare(found, before))
+    assert "\\<img" in text
+    assert "<img" not in text.replace("\\<", "")
+    assert "@someone" not in text
+    assert "\x1b" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| worse")]
+    assert len(rows) == 2
+    assert all(row.replace("\\|", "").count("|") == 6 for row in rows)
+
+
+def found_item(found):
+    row = next(row for row in found.items if row.id != "x")
+    return item(id=row.id, question=row.question)
+
+
+def test_markdown_shows_counts_intervals_and_the_verdict(gate):
+    found = report(*many(30, answered(RIGHT)))
+    text = markdown(found, gate=judge_gate(found, gate("")))
+    assert "**Gate passed.**" in text
+    assert "| Answered with a gold citation | 100.0% | 30/30 | 88.4% – 100.0% |" in text

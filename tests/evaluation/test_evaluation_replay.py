@@ -1,0 +1,163 @@
+"""Replay: no model call, unchanged signals played back, changed checks and policies take effect."""
+
+import pytest
+from evaluation_records import FEE, TODAY, item
+
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.evaluation import checks as checks_module
+from grounded_rag.evaluation.batch import replay
+from grounded_rag.evaluation.checks import check_identities, check_name, verifier_fingerprint
+from grounded_rag.evaluation.runner import evaluate
+from grounded_rag.evaluation.runs import Run
+from grounded_rag.protocols import Generation
+from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
+from grounded_rag.types import RefusalReason, Signal, StopReason, Usage
+from grounded_rag.verification.support import default_checks
+
+GOOD = make_draft((FEE, "fees.md", FEE))
+BAD = make_draft(("The account costs 9 euros a month.", "fees.md", FEE))
+LOOSE = make_draft(("Each month two euros are due for the account.", "fees.md", FEE))
+
+
+class Model:
+    """A check that stands for a paid model: it counts how often it is asked."""
+
+    name = "entailment"
+
+    def __init__(self, fingerprint="model-1", passed=True):
+        self.fingerprint = fingerprint
+        self.passed = passed
+        self.asked = 0
+
+    def __call__(self, case):
+        self.asked += 1
+        return Signal(check="entailment", passed=self.passed, score=0.9, role="decider")
+
+
+def record(folder, *script, checks=None, **policy):
+    """Record one question with a scripted generator."""
+    options = {} if checks is None else {"checks": checks}
+    with GroundedRAG(
+        StaticRetriever({"fees.md": FEE}),
+        generator=ScriptedGenerator(*script),
+        policy=Policy(**policy),
+        **options,
+    ) as rag:
+        evaluate(rag, [item(as_of=TODAY)], run=folder)
+    return folder
+
+
+def only(folder):
+    (found,) = Run.open(folder).records()
+    return found
+
+
+def test_nothing_changed_and_the_records_stay_as_they_were(tmp_path):
+    source = record(tmp_path / "a", GOOD)
+    report = replay(source, run=tmp_path / "b")
+    assert only(tmp_path / "b") == only(source)
+    assert Run.open(tmp_path / "b").meta.replay_of == Run.open(source).meta.id
+    assert report.metric("correct_answers").hits == 1
+
+
+def test_all_checks_again_give_the_same_verdicts(tmp_path):
+    source = record(tmp_path / "a", BAD, GOOD)
+    replay(source, run=tmp_path / "b", everything=True)
+    assert only(tmp_path / "b") == only(source)
+
+
+def test_an_unchanged_model_is_not_asked_again(tmp_path):
+    checks = [*default_checks(), Model()]
+    source = record(tmp_path / "a", LOOSE, checks=checks)
+    assert only(source).answer.answered
+    same = Model()
+    report = replay(source, run=tmp_path / "b", checks=[*default_checks(), same])
+    assert same.asked == 0
+    assert report.metric("correct_answers").hits == 1
+    again = Model()
+    replay(source, run=tmp_path / "c", checks=[*default_checks(), again], everything=True)
+    assert again.asked == 1
+
+
+def test_a_changed_model_is_asked_and_its_word_counts(tmp_path):
+    source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), Model()])
+    other = Model(fingerprint="model-2", passed=False)
+    replay(source, run=tmp_path / "b", checks=[*default_checks(), other])
+    answer = only(tmp_path / "b").answer
+    assert other.asked == 1
+    assert answer.refusal.reason is RefusalReason.CLAIMS_FAILED
+
+
+def test_a_changed_verifier_runs_the_rules_again_and_leaves_the_model_alone(tmp_path, monkeypatch):
+    source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), Model()])
+    monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.replay.verifier_fingerprint", lambda: "another")
+    model = Model()
+    replay(source, run=tmp_path / "b", checks=[*default_checks(), model])
+    assert model.asked == 0
+    assert only(tmp_path / "b").answer.answered
+
+
+def test_a_models_signals_are_kept_where_no_check_of_that_name_is_given(tmp_path):
+    source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), Model()])
+    meta = Run.open(source).meta
+    Run.open(source).rewrite(
+        meta.model_copy(update={"checks": check_identities(None)})
+    )  # as of a model that is no support check, and so is not listed
+    replay(source, run=tmp_path / "b", policy=Policy(max_attempts=2))
+    assert only(tmp_path / "b").answer.answered
+
+
+def test_another_policy_decides_anew_over_the_recorded_drafts(tmp_path):
+    source = record(tmp_path / "a", *[LOOSE] * 3)
+    assert not only(source).answer.answered
+    report = replay(source, run=tmp_path / "b", policy=Policy(support="balanced"))
+    answer = only(tmp_path / "b").answer
+    assert answer.answered
+    assert answer.policy["support"] == "balanced"
+    assert report.meta.policy["support"] == "balanced"
+    strict = replay(tmp_path / "b", policy=Policy())
+    assert strict.metric("false_refusals").hits == 1
+
+
+def test_usage_and_timings_of_the_record_stay(tmp_path):
+    source = record(tmp_path / "a", *[LOOSE] * 3)
+    replay(source, run=tmp_path / "b", policy=Policy(support="balanced"))
+    before, now = only(source).answer, only(tmp_path / "b").answer
+    assert (now.usage, now.timings, now.attempts) == (before.usage, before.timings, 3)
+
+
+@pytest.mark.parametrize("stop", [StopReason.TRUNCATED, StopReason.REFUSED])
+def test_a_generation_that_did_not_complete_is_refused_again(tmp_path, stop):
+    cut = Generation(draft=None, stop=stop, usage=Usage(calls=1))
+    source = record(tmp_path / "a", cut)
+    replay(source, run=tmp_path / "b", everything=True)
+    assert only(tmp_path / "b") == only(source)
+
+
+def test_checks_are_told_apart_by_their_code():
+    def one(case):
+        return None
+
+    first = check_identities([one])[0].fingerprint
+
+    def one(case):
+        return Signal(check="one", passed=True)
+
+    assert first
+    assert check_identities([one])[0].fingerprint != first
+    limit = 3
+    assert check_identities([lambda case: limit])[0].fingerprint == ""
+    assert check_identities([Model()])[0].fingerprint == "model-1"
+
+
+def test_the_signals_of_the_built_in_checks_carry_their_names(tmp_path):
+    source = record(tmp_path / "a", GOOD)
+    signals = only(source).answer.trace.attempts[0].verification.claims[0].signals
+    assert signals
+    assert {signal.check for signal in signals} <= {check_name(c) for c in default_checks()}
+
+
+def test_the_fingerprint_of_the_verifier_is_stable():
+    assert verifier_fingerprint() == verifier_fingerprint()
+    assert len(verifier_fingerprint()) == 64
