@@ -21,6 +21,7 @@ from grounded_rag.cli.options import (
 )
 from grounded_rag.cli.progress import ingest_bar
 from grounded_rag.cli.render import answer_view, console
+from grounded_rag.cli.streams import show_stream
 
 REFUSED = 3
 _POLICY = Policy()
@@ -77,6 +78,12 @@ def ask(
         Literal["terminal", "markdown", "html", "json"],
         typer.Option("--format", help="How the answer is printed; html is a whole page."),
     ] = "terminal",
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream", help="Show claims as they pass; with --json one event a line (JSON Lines)."
+        ),
+    ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Ask one question. Exit code 0: answered, 3: refused, 1: error."""
@@ -102,9 +109,16 @@ def ask(
     filters = _filters(where or [])
     with ingest_bar(enabled=corpus is not None and form != "json" and not as_json) as progress:
         rag = open_rag(index=index, corpus=corpus, progress=progress, **options)
+    form = "json" if as_json else form
     with rag:
-        answer = rag.query(question, as_of=moment, filters=filters)
-    _show(answer, "json" if as_json else form, trace=trace)
+        if stream:
+            events = rag.stream(question, as_of=moment, filters=filters, rejected_text=trace)
+            answer = show_stream(events, as_json=form == "json", trace=trace)
+        else:
+            answer = rag.query(question, as_of=moment, filters=filters)
+    # With events as lines, the last line is the answer already.
+    if not (stream and form == "json"):
+        _show(answer, form, trace=trace)
     return 0 if answer.answered else REFUSED
 
 
