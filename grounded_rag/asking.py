@@ -28,6 +28,7 @@ class Asking:
         """Answer by `parts`, and do with answers what `options` say."""
         self._parts = parts
         self._loop = BackgroundLoop()
+        self._on_answer = options.get("on_answer")
         self._on_refusal = options.get("on_refusal")
         self._on_review = options.get("on_review")
         self._receipts = Path(options["receipts"]) if "receipts" in options else None
@@ -148,6 +149,8 @@ class Asking:
             from grounded_rag.receipts.storage import save_receipt
 
             await to_thread.run_sync(save_receipt, answer.receipt(), self._receipts)
+        if self._on_answer is not None:
+            self._on_answer(answer)
         if self._on_refusal is not None and not answer.answered:
             self._on_refusal(answer)
         if self._on_review is not None and needs_review(answer):

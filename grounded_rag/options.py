@@ -33,6 +33,7 @@ class Options(TypedDict, total=False):
             cross-encoder, or an `EntailmentModel` of one's own.
         judge: Judge for claims that are still open: "anthropic", "PROVIDER/MODEL", or a `Judge`
             of one's own. Naming one lets it talk to its provider; a key alone never does.
+        on_answer: Called with every answer, refusals included: to sample, export or count.
         on_refusal: Called with each refused answer, to hand the question to a person.
         on_review: Called with each answer that a person should look at: flagged, partial, or
             supported only by its words.
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     checks: Sequence[SupportCheck]
     entailment: Path | str | EntailmentModel
     judge: str | Judge
+    on_answer: Hook
     on_refusal: Hook
     on_review: Hook
     receipts: Path | str

@@ -11,6 +11,7 @@ from grounded_rag.cli import (
     ask,
     certify,
     commands,
+    currency,
     demo,
     diagnose,
     evaluation,
@@ -57,6 +58,7 @@ for _name, _function in (
     ("calibrate", factuality.calibrate),
     ("factuality", factuality.factuality),
     ("certify", certify.certify),
+    ("currency", currency.currency),
 ):
     app.command(_name)(guarded(_function))
 app.add_typer(receipt.app)

@@ -1,0 +1,254 @@
+"""Scoring a share of live answers in the background, bounded in queue, answers and tokens."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from grounded_rag.types import Answer, Frozen, Usage
+
+_LOG = logging.getLogger(__name__)
+
+
+class LiveScores(Frozen):
+    """What scoring one answer gave.
+
+    Attributes:
+        scores: Scores by name; None means "could not score".
+        usage: Tokens that scoring cost.
+    """
+
+    scores: Mapping[str, float | None]
+    usage: Usage = Usage()
+
+
+class Budget(Frozen):
+    """What scoring may cost in one window of time.
+
+    Attributes:
+        answers: Most answers scored.
+        tokens: Most tokens; looked at before each answer, so that one may reach beyond it.
+        seconds: Length of the window.
+    """
+
+    answers: Annotated[int, Field(ge=0)] = 1_000
+    tokens: Annotated[int, Field(ge=0)] = 1_000_000
+    seconds: Annotated[float, Field(gt=0)] = 3_600.0
+
+
+class SamplerStats(Frozen):
+    """What became of the answers that a sampler was shown.
+
+    Attributes:
+        seen: All of them.
+        scored: Answers that were scored.
+        failed: Answers at which the scorer raised.
+        dropped_full: Chosen, and dropped because the queue was full.
+        dropped_budget: Chosen, and dropped because the budget was spent.
+        dropped_closed: Still waiting when the sampler was closed, or shown to it later.
+        usage: Tokens that scoring cost.
+    """
+
+    seen: int = 0
+    scored: int = 0
+    failed: int = 0
+    dropped_full: int = 0
+    dropped_budget: int = 0
+    dropped_closed: int = 0
+    usage: Usage = Usage()
+
+    @property
+    def dropped(self) -> int:
+        """All that was chosen and dropped."""
+        return self.dropped_full + self.dropped_budget + self.dropped_closed
+
+
+Score = Callable[[Answer], LiveScores]
+"""Scores one answer; it runs in the sampler's thread."""
+Report = Callable[[Answer, LiveScores], object]
+"""Told each scored answer, in the sampler's thread."""
+
+
+class LiveSampler:
+    """A hook that scores a share of answers in a thread of its own.
+
+    Calling it never waits and never raises: an answer that is chosen goes into a bounded queue,
+    or is dropped and counted. Use it as a context manager, or call `close()`.
+
+    Example:
+        >>> sampler = LiveSampler(score, share=0.05)                  # doctest: +SKIP
+        >>> rag = GroundedRAG.open("index", on_answer=sampler)        # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        score: Score,
+        *,
+        share: float = 0.05,
+        waiting: int = 100,
+        budget: Budget | None = None,
+        on_scored: Report | None = None,
+        seed: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start the thread.
+
+        Args:
+            score: Scores one answer, in the background.
+            share: Share of the answers that is chosen, 0 to 1.
+            waiting: Most answers waiting to be scored.
+            budget: What scoring may cost; by default 1,000 answers and a million tokens an hour.
+            on_scored: Told each scored answer.
+            seed: Seed of the choice; None chooses differently each time.
+            clock: Monotonic seconds.
+
+        Raises:
+            ValueError: The share is none, or nothing may wait.
+        """
+        if not 0 <= share <= 1 or waiting < 1:
+            raise ValueError(f"no sampling with a share of {share} and {waiting} waiting")
+        self._score = score
+        self._share = share
+        self._budget = budget or Budget()
+        self._on_scored = on_scored
+        self._draw = random.Random(seed)  # noqa: S311 - a sample, no secret
+        self._clock = clock
+        self._waiting: queue.Queue[Answer | None] = queue.Queue(maxsize=waiting)
+        self._lock = threading.Lock()
+        self._counts = dict.fromkeys(
+            ("seen", "scored", "failed", "dropped_full", "dropped_budget", "dropped_closed"), 0
+        )
+        self._usage = Usage()
+        self._window: tuple[float, int, int] = (clock(), 0, 0)
+        self._closed = False
+        self._abandoned = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="grounded-rag-sampler", daemon=True)
+        self._thread.start()
+
+    def __call__(self, answer: Answer) -> None:
+        """Maybe choose an answer to be scored later."""
+        with self._lock:
+            self._counts["seen"] += 1
+            if self._draw.random() >= self._share:
+                return
+            if self._closed:
+                self._counts["dropped_closed"] += 1
+            elif not self._affordable():
+                self._counts["dropped_budget"] += 1
+            else:
+                self._choose(answer)
+
+    def _choose(self, answer: Answer) -> None:
+        try:
+            self._waiting.put_nowait(answer)
+        except queue.Full:
+            self._counts["dropped_full"] += 1
+            return
+        start, answers, tokens = self._window
+        self._window = (start, answers + 1, tokens)
+
+    @property
+    def stats(self) -> SamplerStats:
+        """Counts so far."""
+        with self._lock:
+            return SamplerStats(**self._counts, usage=self._usage)
+
+    def drain(self) -> None:
+        """Wait until everything that waits is scored."""
+        self._waiting.join()
+
+    def close(self, *, timeout: float = 10.0) -> None:
+        """Stop. What waits is still scored as far as the time allows; the rest is dropped.
+
+        Args:
+            timeout: Most seconds to wait for the answer being scored and those waiting.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        # The end may have to wait for a place; the worker makes one.
+        deadline = time.monotonic() + timeout
+        ended = False
+        while not ended and self._thread.is_alive() and time.monotonic() < deadline:
+            try:
+                self._waiting.put(None, timeout=0.05)
+                ended = True
+            except queue.Full:
+                continue
+        self._thread.join(max(0.0, deadline - time.monotonic()))
+        self._abandoned.set()
+        self._forget_waiting()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _affordable(self) -> bool:
+        start, answers, tokens = self._window
+        now = self._clock()
+        if now - start >= self._budget.seconds:
+            self._window = start, answers, tokens = now, 0, 0
+        return answers < self._budget.answers and tokens < self._budget.tokens
+
+    def _work(self) -> None:
+        while not self._abandoned.is_set():
+            answer = self._waiting.get()
+            try:
+                if answer is None:
+                    return
+                self._one(answer)
+            finally:
+                self._waiting.task_done()
+
+    def _one(self, answer: Answer) -> None:
+        with self._lock:
+            # Answers chosen earlier may have spent the tokens since this one was chosen.
+            if self._window[2] >= self._budget.tokens:
+                self._counts["dropped_budget"] += 1
+                return
+        try:
+            found = self._score(answer)
+            self._spent(found.usage)
+            if self._on_scored is not None:
+                self._on_scored(answer, found)
+        except Exception:  # noqa: BLE001 - whatever a scorer raises must not end the thread
+            _LOG.exception("A live answer could not be scored.")
+            self._count("failed")
+        else:
+            self._count("scored")
+
+    def _spent(self, usage: Usage) -> None:
+        with self._lock:
+            self._usage += usage
+            start, answers, tokens = self._window
+            self._window = (start, answers, tokens + usage.total_tokens)
+
+    def _count(self, name: str) -> None:
+        with self._lock:
+            self._counts[name] += 1
+
+    def _forget_waiting(self) -> None:
+        while True:
+            try:
+                answer = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            self._waiting.task_done()
+            if answer is not None:
+                self._count("dropped_closed")
