@@ -1,21 +1,18 @@
-"""How well a candidate answers a question, and how sure one can be that it does.
-
-Two numbers, for two purposes. `choice` orders the candidates of one question. `confidence` is
-compared with a threshold, across questions: it looks for what tells a near miss, a sentence on
-the right topic that does not answer.
-"""
+"""What can be measured of the candidates of one question."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 
 from grounded_rag.generate.answer_kinds import holds_kind, is_specific
-from grounded_rag.generate.candidates import Candidate
+from grounded_rag.generate.candidates import Candidate, CandidateKind
+from grounded_rag.generate.late import Likeness
 from grounded_rag.generate.matching import match_stems, strength
 from grounded_rag.generate.opposites import opposites
 from grounded_rag.generate.question import Question, is_negated
+from grounded_rag.generate.ranking import Features
+from grounded_rag.generate.requests import asks_guess, asks_opinion
 from grounded_rag.text.words import content_words
 
 _IN_HEADING = 0.75
@@ -26,96 +23,23 @@ _POINTING = re.compile(
     r"(?:It|This|That|These|Those|They|He|She|Its|Their|His|Her|Such|Er|Sie|Es|Dies\w*)\b"
 )
 _OPENING = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Features:
-    """What is measured of one candidate; all but `cosine` are between 0 and 1.
-
-    Attributes:
-        cosine: Similarity of the sentence's and the question's embedding; 0 without embeddings.
-        recall: Weighted share of the question's terms in the candidate with its surroundings.
-        chunk_recall: The same in its whole chunk.
-        negation_missing: The question asks for what is not, and the candidate negates nothing.
-        number_missing: A number of the question is not there.
-        name_missing: A name of the question is not there, nor in the headings above.
-        opposite: The opposite of an asked word stands there instead of it.
-        word_missing: Weight of the heaviest term that the whole chunk lacks.
-        degree_missing: A superlative or ordinal of the question is not there.
-        kind_missing: The asked-for kind of answer (date, amount, name …) is not there.
-        subject: A name of the question stands among the first words.
-    """
-
-    cosine: float
-    recall: float
-    chunk_recall: float
-    negation_missing: float
-    number_missing: float
-    name_missing: float
-    opposite: float
-    word_missing: float
-    degree_missing: float
-    kind_missing: float
-    subject: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Intercept and one weight a feature of the confidence, a log-odds."""
-
-    intercept: float
-    cosine: float
-    chunk_recall: float
-    negation_missing: float
-    number_missing: float
-    name_missing: float
-    opposite: float
-    word_missing: float
-    degree_missing: float
-    kind_missing: float
-
-    def confidence(self, features: Features) -> float:
-        """Return the log-odds that the candidate answers the question."""
-        weighted: dict[str, float] = asdict(self)
-        measured: dict[str, float] = asdict(features)
-        total = weighted.pop("intercept")
-        return total + sum(weight * measured[name] for name, weight in weighted.items())
-
-
-# Logistic regression with fixed signs on public question sets with unanswerable questions, each
-# set weighing the same; `benchmarks/extractive.py` measures them. Without embeddings the weights
-# are others: the cosine carries much of what the overlap repeats.
-WITH_EMBEDDING = Weights(
-    intercept=-3.16,
-    cosine=5.0,
-    chunk_recall=0.8,
-    negation_missing=-2.8,
-    number_missing=-1.5,
-    name_missing=-0.75,
-    opposite=-0.95,
-    word_missing=-0.55,
-    degree_missing=-0.67,
-    kind_missing=-0.7,
-)
-WITHOUT_EMBEDDING = Weights(
-    intercept=-1.72,
-    cosine=0.0,
-    chunk_recall=2.65,
-    negation_missing=-2.5,
-    number_missing=-1.45,
-    name_missing=-0.75,
-    opposite=-0.5,
-    word_missing=0.0,
-    degree_missing=-0.7,
-    kind_missing=-0.8,
-)
+_MOST_TERMS = 10
 
 
 class Overlap:
     """The words of one question against all candidates, computed once."""
 
-    def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        candidates: Sequence[Candidate],
+        *,
+        outdated: frozenset[int] = frozenset(),
+    ) -> None:
         self._question = question
+        self._outdated = outdated
+        self._opinion = float(asks_opinion(question.text))
+        self._guess = float(asks_guess(question.text))
         self._candidates = candidates
         words: dict[str, str] = {}
         self._own = [_stems(candidate.text, words) for candidate in candidates]
@@ -135,12 +59,12 @@ class Overlap:
         """Return the weighted share of terms that a candidate with its surroundings carries."""
         return self._share(self._found(index))
 
-    def features(self, index: int, cosine: float) -> Features:
+    def features(self, index: int, likeness: Likeness) -> Features:
         """Return the features of a candidate.
 
         Args:
             index: Its position.
-            cosine: Similarity to the question, or 0 without embeddings.
+            likeness: What an embedding says of it; zeros without one.
         """
         question = self._question
         candidate = self._candidates[index]
@@ -154,7 +78,10 @@ class Overlap:
         terms = question.terms
         lacking = [1.0 - value for value in found]
         return Features(
-            cosine=cosine,
+            cosine=likeness.cosine,
+            late=likeness.late,
+            cover=likeness.cover,
+            gap=likeness.gap,
             recall=self._share(found),
             chunk_recall=self._share(whole),
             negation_missing=float(question.negated and not is_negated(candidate.text)),
@@ -177,6 +104,12 @@ class Overlap:
                 else 0.0
             ),
             subject=float(not self._names.isdisjoint(_opening(candidate.text))),
+            terms=min(_MOST_TERMS, sum(not term.borrowed for term in terms)),
+            opinion=self._opinion,
+            guess=self._guess,
+            rank=candidate.chunk,
+            outdated=float(candidate.chunk in self._outdated),
+            row=float(candidate.kind is CandidateKind.ROW),
         )
 
     def lacks_own_words(self, index: int) -> bool:
@@ -216,24 +149,6 @@ class Overlap:
             return 0.0
         terms = self._question.terms
         return sum(value * term.weight for value, term in zip(found, terms, strict=True)) / total
-
-
-def choice(features: Features) -> float:
-    """Return the score that orders the candidates of one question.
-
-    Fitted as a choice among the sentences of public answerable questions, then rounded.
-    """
-    return (
-        0.5 * features.cosine
-        + 0.5 * features.recall
-        + 0.25 * features.chunk_recall
-        - 0.18 * features.kind_missing
-        - 0.12 * features.number_missing
-        - 0.09 * features.negation_missing
-        - 0.06 * features.opposite
-        - 0.06 * features.degree_missing
-        + 0.04 * features.subject
-    )
 
 
 def _worst(lacking: Sequence[float], chosen: Sequence[bool]) -> float:

@@ -8,11 +8,14 @@ from types import MappingProxyType
 
 from grounded_rag.generate.answer_kinds import is_specific
 from grounded_rag.generate.candidates import Candidate
+from grounded_rag.generate.late import Likeness
 from grounded_rag.generate.question import Question
-from grounded_rag.generate.scoring import Features, Overlap, Weights, choice
+from grounded_rag.generate.ranking import Features, Ranker
+from grounded_rag.generate.scoring import Overlap
 from grounded_rag.text.words import content_words
 
 _SHORTLIST = 20
+_MOST = 3
 _RANK_PENALTY = 0.02
 _AS_GOOD = 0.2
 _ALSO_NEEDED = 0.25
@@ -55,8 +58,8 @@ def select(
     question: Question,
     candidates: Sequence[Candidate],
     *,
-    cosines: Callable[[Sequence[int]], Sequence[float]],
-    weights: Weights,
+    compare: Callable[[Sequence[int]], Sequence[Likeness]],
+    ranker: Ranker,
     excluded: frozenset[int] = frozenset(),
     outdated: frozenset[int] = frozenset(),
     successors: Mapping[int, frozenset[int]] = MappingProxyType({}),
@@ -66,15 +69,15 @@ def select(
     Args:
         question: The part.
         candidates: All candidates.
-        cosines: Similarity of candidates, given by their positions, to the part; zeros
-            without an embedding.
-        weights: Weights of the confidence.
+        compare: Likeness of candidates, given by their positions, to the part; zeros without
+            an embedding.
+        ranker: What to choose by, and what to decline by.
         excluded: Positions that must not be chosen.
         outdated: Numbers of the chunks whose documents do not hold; a sentence of one is chosen
             only if no current sentence says as much.
         successors: For outdated chunks, the numbers of the chunks of what replaced them.
     """
-    overlap = Overlap(question, candidates)
+    overlap = Overlap(question, candidates, outdated=outdated)
     recalls = {
         index: overlap.recall(index) - _RANK_PENALTY * candidate.chunk
         for index, candidate in enumerate(candidates)
@@ -93,10 +96,10 @@ def select(
     if not shortlist:
         return Selection(indices=(), confidence=float("-inf"))
     scored: list[Scored] = []
-    for index, cosine in zip(shortlist, cosines(shortlist), strict=True):
-        features = overlap.features(index, cosine)
-        score = choice(features) - _RANK_PENALTY * candidates[index].chunk
-        scored.append(Scored(index, score, features, overlap.missing(index)))
+    for index, likeness in zip(shortlist, compare(shortlist), strict=True):
+        features = overlap.features(index, likeness)
+        choice = ranker.choice(features)
+        scored.append(Scored(index, choice, features, overlap.missing(index)))
     scored.sort(key=lambda one: (-one.choice, one.index))
     replaced = _successor(scored, candidates, successors)
     best = replaced or _current(scored, candidates, outdated)
@@ -105,14 +108,40 @@ def select(
     if other is not None:
         features = replace(features, name_missing=0.0, number_missing=0.0)
     chosen = (best,) if other is None else (best, other)
-    confidence = weights.confidence(features)
+    if ranker.several is not None and replaced is None:
+        chosen = _with_rivals(chosen, scored, candidates, outdated, ranker.several)
+    confidence = ranker.confidence(features)
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
-        confidence = max(confidence, weights.confidence(scored[0].features))
+        confidence = max(confidence, ranker.confidence(scored[0].features))
     if overlap.lacks_own_words(best.index) and not _shows_kind(question, features):
         # "… and who set it?" is not answered by the sentence about what "it" is.
         confidence = float("-inf")
     return Selection(indices=tuple(one.index for one in chosen), confidence=confidence)
+
+
+def _with_rivals(
+    chosen: tuple[Scored, ...],
+    scored: Sequence[Scored],
+    candidates: Sequence[Candidate],
+    outdated: frozenset[int],
+    margin: float,
+) -> tuple[Scored, ...]:
+    """Add the candidates that the best one hardly beats: which of them answers is open."""
+    found = list(chosen)
+    said = {_plain(candidates[one.index].text) for one in chosen}
+    for one in scored:
+        if len(found) >= _MOST or one.choice <= scored[0].choice - margin:
+            break
+        text = _plain(candidates[one.index].text)
+        if text not in said and candidates[one.index].chunk not in outdated:
+            found.append(one)
+            said.add(text)
+    return tuple(found)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _shows_kind(question: Question, features: Features) -> bool:

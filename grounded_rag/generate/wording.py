@@ -88,6 +88,13 @@ def compared(candidate: Candidate, question: Question) -> str:
     return candidate.text
 
 
+def headed(candidate: Candidate, question: Question) -> str:
+    """Return the same with all headings above it: they say what a sentence is about."""
+    text = compared(candidate, question)
+    above = candidate.headings
+    return f"{above}: {text}" if above and not text.startswith(above) else text
+
+
 def _claim(chunk_id: str, text: str, span: Span, wording: str) -> Claim:
     citation = Citation(chunk_id=chunk_id, quote=span.of(text))
     return Claim(text=plain(wording), citations=(citation,))

@@ -18,6 +18,7 @@ from pydantic import PrivateAttr
 from grounded_rag.errors import ConfigError
 from grounded_rag.index.arrays import Vector, as_rows
 from grounded_rag.resources import data_file
+from grounded_rag.text.pieces import TokenVectors
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -63,6 +64,19 @@ def _batches(lengths: Sequence[int]) -> list[list[int]]:
         else:
             last.append(index)
     return batches
+
+
+def _token_vectors(encoding: Any, hidden: Any) -> TokenVectors:
+    # The first and the last piece are marks of the model's own.
+    end = len(hidden) - 1
+    mean = hidden.mean(axis=0)
+    rows = hidden[1:end]
+    return TokenVectors(
+        rows=(rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float16),
+        mean=(mean / np.linalg.norm(mean)).astype(np.float32),
+        places=tuple(encoding.offsets[1:end]),
+        ranks=tuple(encoding.ids[1:end]),
+    )
 
 
 class MiniLMEmbedding(BaseEmbedding):
@@ -141,6 +155,21 @@ class MiniLMEmbedding(BaseEmbedding):
                 progress(done, len(texts))
         return rows
 
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the vectors of the word pieces of each text, as they stand in it.
+
+        Args:
+            texts: Short texts, such as sentences; what lies beyond the model's window is not seen.
+        """
+        encodings = self._encode(texts)
+        pieces = [self._pieces(encoding.ids) for encoding in encodings]
+        found: list[TokenVectors | None] = [None] * len(texts)
+        for batch in _batches([len(ids) for ids in pieces]):
+            hidden = self._hidden([pieces[index] for index in batch], None)
+            for row, index in enumerate(batch):
+                found[index] = _token_vectors(encodings[index], hidden[row, : len(pieces[index])])
+        return [one for one in found if one is not None]
+
     def _encode(self, texts: Sequence[str]) -> list[Any]:
         return list(self._tokenizer.encode_batch(list(texts)))
 
@@ -149,6 +178,14 @@ class MiniLMEmbedding(BaseEmbedding):
         return ids if len(ids) <= WINDOW else [*ids[: WINDOW - 1], ids[-1]]
 
     def _forward(self, batch: list[list[int]], options: Any) -> Vector:
+        hidden = self._hidden(batch, options)
+        inside = np.arange(hidden.shape[1]) < np.array([[len(pieces)] for pieces in batch])
+        weights = inside[..., np.newaxis].astype(np.float32)
+        mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+        return np.asarray(mean / np.linalg.norm(mean, axis=1, keepdims=True), dtype=np.float32)
+
+    def _hidden(self, batch: list[list[int]], options: Any) -> Any:
+        """Return the last hidden states, (texts, pieces, dimensions), padded at their ends."""
         shape = (len(batch), max(map(len, batch)))
         ids = np.zeros(shape, dtype=np.int64)
         mask = np.zeros(shape, dtype=np.int64)
@@ -160,9 +197,7 @@ class MiniLMEmbedding(BaseEmbedding):
             {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)},
             options,
         )
-        weights = mask[..., np.newaxis].astype(np.float32)
-        mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
-        return np.asarray(mean / np.linalg.norm(mean, axis=1, keepdims=True), dtype=np.float32)
+        return hidden
 
     def _get_text_embedding(self, text: str) -> list[float]:
         return self._get_text_embeddings([text])[0]
