@@ -7,6 +7,8 @@ already says need not be repeated.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from grounded_rag.text.language import comparable
 from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
 from grounded_rag.text.sentences import split_sentences
@@ -29,6 +31,7 @@ class Completeness(Frozen):
     missing: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=256)
 def completeness(expected: str, answer: str, *, question: str = "") -> Completeness:
     """Compare an answer with the expected one.
 
