@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Literal
 
 from grounded_rag import Answer, GroundedRAG
+from grounded_rag.events import (
+    ClaimRejected,
+    ClaimVerified,
+    Drafting,
+    Event,
+    Final,
+    ReAsked,
+    Retrieved,
+)
 from grounded_rag.types import Frozen, Instant
 
 
@@ -21,18 +31,24 @@ class Progress(Frozen):
     detail: str = ""
 
 
+class Verified(Frozen):
+    """A sentence that will be in the answer; it is never taken back."""
+
+    text: str
+
+
 class Finished(Frozen):
     """The answer, or the refusal. It is the last event."""
 
     answer: Answer
 
 
-Event = Progress | Finished
+Step = Progress | Verified | Finished
 
 
 async def stream_answer(
     rag: GroundedRAG, question: str, *, as_of: Instant | None
-) -> AsyncIterator[Event]:
+) -> AsyncIterator[Step]:
     """Answer a question, and tell how it goes on.
 
     Args:
@@ -45,4 +61,29 @@ async def stream_answer(
         ProviderError: The named provider failed.
     """
     yield Progress(stage="searching")
-    yield Finished(answer=await rag.aquery(question, as_of=as_of))
+    # Closed at once when the visitor leaves, so that no call of a provider goes on unseen.
+    async with aclosing(rag.astream(question, as_of=as_of)) as events:
+        async for event in events:
+            yield _step(event)
+
+
+def _step(event: Event) -> Step:
+    match event:
+        case Retrieved():
+            return Progress(stage="drafting", detail=_count(len(event.chunks), "passage"))
+        case Drafting(drafted=0):
+            return Progress(stage="drafting")
+        case Drafting():
+            return Progress(stage="checking", detail=_count(event.drafted, "sentence"))
+        case ClaimVerified():
+            return Verified(text=event.verdict.text)
+        case ClaimRejected():
+            return Progress(stage="checking", detail="One sentence did not pass.")
+        case ReAsked():
+            return Progress(stage="asking_again")
+        case Final():
+            return Finished(answer=event.answer)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}."

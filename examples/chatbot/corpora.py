@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from grounded_rag import GroundedRAG, InputError
+from grounded_rag import GroundedRAG, InputError, Policy
 from grounded_rag.index.records import DocumentEntry
 from grounded_rag.index.store import Index
 from grounded_rag.ingestion import IngestProgress, IngestReport, update_index
@@ -114,6 +114,7 @@ def open_corpus(
     index: Path,
     generator: str | Generator,
     embedding: BaseEmbedding | None,
+    policy: Policy | None = None,
     title: str = "",
     names: Mapping[str, str] | None = None,
     progress: Callable[[IngestProgress], object] | None = None,
@@ -125,7 +126,9 @@ def open_corpus(
         ReadError: No document of it can be read.
     """
     report = update_index([folder], index=index, embedding=embedding, progress=progress)
-    rag = GroundedRAG.open(index, embedding=embedding, generator=generator)
+    rag = GroundedRAG.open(
+        index, embedding=embedding, generator=generator, policy=policy or Policy()
+    )
     try:
         about = _about(folder)
         corpus = Corpus(
@@ -170,6 +173,7 @@ def open_all(
                 index=settings.data / "indexes" / place,
                 generator=settings.generator,
                 embedding=embedding,
+                policy=settings.policy,
                 progress=progress,
             )
     except BaseException:

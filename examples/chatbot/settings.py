@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from grounded_rag import Policy
 
 _CACHE = Path("~/.cache/grounded-rag-chatbot").expanduser()
 
@@ -16,6 +18,8 @@ class Settings(BaseSettings):
 
     Attributes:
         generator: Who writes the drafts; `GENERATOR` alone works too. See `GroundedRAG`.
+        on_failed_claim: `refuse` answers only when every sentence has passed; `drop` shows each
+            as soon as it has passed, and leaves out what did not.
         host: Address to listen on; keep the loopback address unless a proxy guards the service.
         port: Port to listen on; 0 takes a free one.
         allowed_hosts: Host names that requests may carry, against DNS rebinding.
@@ -43,6 +47,7 @@ class Settings(BaseSettings):
     generator: str = Field(
         default="extractive", validation_alias=AliasChoices("CHATBOT_GENERATOR", "GENERATOR")
     )
+    on_failed_claim: Literal["refuse", "drop"] = "refuse"
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8765
     allowed_hosts: tuple[str, ...] = ("127.0.0.1", "localhost")
@@ -61,3 +66,8 @@ class Settings(BaseSettings):
     most_uploads: Annotated[int, Field(ge=1)] = 5
     upload_bytes: Annotated[int, Field(ge=1)] = 10_000_000
     question_characters: Annotated[int, Field(ge=1)] = 2_000
+
+    @property
+    def policy(self) -> Policy:
+        """The rules for answers."""
+        return Policy(on_failed_claim=self.on_failed_claim)

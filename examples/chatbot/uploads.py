@@ -146,6 +146,7 @@ def _update(
             index=index,
             generator=settings.generator,
             embedding=embedding,
+            policy=settings.policy,
             names=session.uploads,
         )
         session.corpus = corpus

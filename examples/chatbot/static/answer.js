@@ -9,7 +9,7 @@ import { openTrace } from "./trace.js";
 const ICONS = { conflict: "split", superseded: "clock", expired: "clock", too_old: "clock", not_yet_effective: "clock" };
 
 export function question(text) {
-  return el("li", { class: "question" }, el("span", { class: "visually-hidden" }, "You asked: "), el("p", { dir: "auto" }, text));
+  return el("div", { class: "question" }, el("span", { class: "visually-hidden" }, "You asked: "), el("p", { dir: "auto" }, text));
 }
 
 export function claim(answer, one) {
@@ -150,14 +150,18 @@ const STAGES = {
 };
 
 export function pending() {
+  let stage = "";
   const text = el("p", { class: "stage" }, STAGES.waiting);
-  const box = el("li", { class: "answer pending" }, text);
+  const box = el("div", { class: "answer pending" }, text);
   return {
     box,
+    claim(one) {
+      text.before(el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), " ", icon("check")));
+    },
     progress(step) {
-      const told = STAGES[step.stage] + (step.detail ? ` ${step.detail}` : "");
-      text.textContent = told;
-      say(told);
+      text.textContent = STAGES[step.stage] + (step.detail ? ` ${step.detail}` : "");
+      if (step.stage !== stage) say(STAGES[step.stage]);
+      stage = step.stage;
     },
   };
 }
@@ -182,5 +186,5 @@ export function fail(box, failure, again) {
 }
 
 export function told(kind, ...lines) {
-  return el("li", { class: `told ${kind}` }, lines.map((line) => el("p", { dir: "auto" }, line)));
+  return el("div", { class: `told ${kind}` }, lines.map((line) => el("p", { dir: "auto" }, line)));
 }

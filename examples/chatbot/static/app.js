@@ -62,16 +62,17 @@ function scrollDown() {
 async function start(text) {
   if (running || !text.trim()) return;
   welcome.hidden = true;
-  const { box, progress } = pending();
-  log.append(asked(text), box);
-  await run(text, corpus.value, asOf.value, box, progress);
+  const shown = pending();
+  log.append(asked(text), shown.box);
+  await run(text, corpus.value, asOf.value, shown);
 }
 
-async function run(text, corpusId, date, box, progress) {
+async function run(text, corpusId, date, shown) {
+  const box = shown.box;
   const again = () => {
     const next = pending();
     box.replaceWith(next.box);
-    run(text, corpusId, date, next.box, next.progress);
+    run(text, corpusId, date, next);
   };
   box.previousElementSibling.scrollIntoView({ block: "start" });
   running = new AbortController();
@@ -79,7 +80,8 @@ async function run(text, corpusId, date, box, progress) {
   let ended = false;
   try {
     for await (const event of ask(text, corpusId, date, running.signal)) {
-      if (event.name === "progress") progress(event.data);
+      if (event.name === "progress") shown.progress(event.data);
+      else if (event.name === "claim") shown.claim(event.data);
       else if (event.name === "answer") {
         ended = true;
         render(box, event.data);
