@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grounded_rag.text.months import ALONE_NEEDS_CONTEXT, MONTHS, NEVER_ALONE, ZONES
+from grounded_rag.text.months import ALONE_NEEDS_CONTEXT, HOURS, MONTHS, NEVER_ALONE, ZONES
 from grounded_rag.text.quantities import DateValue, TimeValue
 from grounded_rag.text.scan import Token, word_at
 
@@ -223,9 +223,9 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
 
 def _spoken(tokens: Sequence[Token], index: int) -> Moment | None:
     token = _get(tokens, index + 2)
-    if token is None or token.kind != "num" or not token.text.isdecimal():
+    if token is None or (token.lower not in HOURS and not token.text.isdecimal()):
         return None
-    hour = int(token.text[:3])
+    hour = HOURS.get(token.lower) or int(token.text[:3])
     shift = {"halfpast": 30, "quarterpast": 15, "quarterto": -15}.get(
         tokens[index].lower + tokens[index + 1].lower
     )

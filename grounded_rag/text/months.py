@@ -25,3 +25,5 @@ ZONES = {
     "pdt": -420, "jst": 540,
 }  # fmt: skip
 """Offset from UTC in minutes, by abbreviation."""
+_SPELLED = "one two three four five six seven eight nine ten eleven twelve"
+HOURS = {word: number for number, word in enumerate(_SPELLED.split(), 1)}

@@ -174,6 +174,8 @@ class NumberReader:
         at = number.end
         if number.unit:
             return
+        if number.kind == "fraction" and word_at(self.tokens, at) in ("a", "an"):
+            at += 1  # "half an hour" is a span of time, not a half for each hour
         if word_at(self.tokens, at) in DASHES[:1] and at + 1 < len(self.tokens):
             if not (self.tokens[at].glued and self.tokens[at + 1].glued):
                 return

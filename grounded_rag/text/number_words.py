@@ -169,7 +169,10 @@ def _cardinal(words: Sequence[str]) -> SpelledNumber:
         length = used + 1 + (words[used] == "-")
         return SpelledNumber(value / _PARTS[part], length, "fraction")
     if kind == "number" and tail[:3] == ["and", "a", "half"]:
-        return SpelledNumber(value + Fraction(1, 2), used + 3, "number")
+        value += Fraction(1, 2)
+        if tail[3:] and tail[3] in _LARGE:  # "twelve and a half thousand"
+            return SpelledNumber(value * _LARGE[tail[3]], used + 4, "number")
+        return SpelledNumber(value, used + 3, "number")
     return SpelledNumber(value, used, kind, soft=words[0] == "one" and used == 1)
 
 
@@ -181,7 +184,10 @@ def _fraction(words: Sequence[str]) -> SpelledNumber | None:
         value = Fraction(6) if length == 3 else Fraction(1, 2)
         return SpelledNumber(value, length, "fraction" if length == 1 else "number", length == 1)
     if words[0] in ("a", "an") and len(words) > 1:
-        if words[1] in _LARGE or words[1] == "dozen":
+        if words[1] in _LARGE:
+            whole = _cardinal(["one", *words[1:]])
+            return SpelledNumber(whole.value, whole.length, whole.kind, soft=whole.length == 2)
+        if words[1] == "dozen":
             return SpelledNumber(Fraction(SCALES[words[1]]), 2, "number", soft=True)
         ends = len(words) < 3 or not words[2].isalpha() or words[2] in ("of", "to", "or", "and")
         if words[1] in ("half", "third", "quarter", "fifth", "tenth") and ends:

@@ -94,5 +94,5 @@ SAME_MEANING = (
     ("within", "inside of"), ("must", "have to"), ("allowed", "permitted"), ("end", "finish"),
     ("costs", "is charged at"), ("send", "dispatch"), ("tell", "inform"), ("ask", "request"),
     ("free of charge", "at no charge"), ("about", "approximately"), ("at least", "a minimum of"),
-    ("up to", "at most"), ("if", "in case"), ("before", "prior to"), ("more than", "over"),
+    ("up to", "at most"), ("if", "in case"), ("before", "prior to"),
 )  # fmt: skip

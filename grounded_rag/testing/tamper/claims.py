@@ -142,7 +142,7 @@ def _name(rng: random.Random, text: str, pools: Pools) -> Edit | None:
     known = {word for name in pools.names for word in name.split()} - _STARTERS
     inside = [
         m for m in _NAME.finditer(text)
-        if m.start() > 0 and text[m.start() - 2] not in '.!?:"' and m.group().split()[0] in known
+        if m.start() > 0 and text[m.start() - 2] not in '.!?:"“' and m.group().split()[0] in known
         and not set(m.group().split()) & {*wordlists.MONTHS, *wordlists.WEEKDAYS}
     ]  # fmt: skip
     if not inside or not pools.names:
@@ -156,7 +156,7 @@ def _name(rng: random.Random, text: str, pools: Pools) -> Edit | None:
     return Edit(text, put(text, found, others[0])) if others else None
 
 
-def _roles(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _roles(rng: random.Random, text: str, pools: Pools) -> Edit | None:
     """Exchange who does it and to whom it is done."""
     for left, right in rng.sample(words.PARTIES, len(words.PARTIES)):
         pattern = re.compile(rf"\b(?:{left}|{right})\b", re.IGNORECASE)
@@ -169,7 +169,8 @@ def _roles(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
             return word[0].upper() + word[1:] if match.start() == 0 else word
 
         return Edit(text, pattern.sub(other, text))
-    names = [m for m in _NAME.finditer(text) if m.group().split()[0] not in _STARTERS]
+    known = {word for name in pools.names for word in name.split()} - _STARTERS
+    names = [m for m in _NAME.finditer(text) if set(m.group().split()) <= known]
     if len(names) < 2 or names[0].group() in names[-1].group():
         return None
     first, last = names[0], names[-1]

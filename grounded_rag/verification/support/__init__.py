@@ -9,6 +9,7 @@ from grounded_rag.verification.support.injected import injected, injected_spans
 from grounded_rag.verification.support.names import names
 from grounded_rag.verification.support.nearness import nearness
 from grounded_rag.verification.support.numbers import numbers
+from grounded_rag.verification.support.operators import operators
 from grounded_rag.verification.support.overlap import overlap
 from grounded_rag.verification.support.polarity import polarity
 from grounded_rag.verification.support.rule import support_score
@@ -28,6 +29,7 @@ __all__ = [
     "names",
     "nearness",
     "numbers",
+    "operators",
     "overlap",
     "polarity",
     "strength",
@@ -46,6 +48,7 @@ def default_checks() -> tuple[SupportCheck, ...]:
         numbers,
         names,
         polarity,
+        operators,
         strength,
         added_content,
         substitution,

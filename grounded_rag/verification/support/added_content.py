@@ -13,9 +13,12 @@ from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Term
 
 _TAIL = 2
+_KEPT = 0.7
 _REST = 0.85
 _NEAR = 0.5
+_AROUND = 0.85
 _COPY = 0.95
+_CAUSAL = REASONS | {"so", "reason", "reasons", "why", "damit", "deshalb"}
 _LINKS = frozenset(
     "in on at by for with from to of as via during through and or within until since after before "
     "under over into near inside outside against without per und oder für mit bei aus von".split()
@@ -42,11 +45,13 @@ def _reason(statement: Statement, analysis: Analysis) -> str | None:
     terms = statement.reading.terms
     theirs = {term.lower for term in analysis.whole.terms}
     for index, term in enumerate(terms):
-        if term.lower not in REASONS or not _is_reason(terms, index) or theirs & REASONS:
+        if term.lower not in REASONS or not _is_reason(terms, index) or theirs & _CAUSAL:
             continue
         clause = [t for t in terms[index + 1 :] if t.content]
         missing = [t for t in clause if not covered(t, analysis.whole)]
-        if clause and len(missing) >= max(1, len(clause) * 0.5):
+        kept = [t for t in terms[:index] if t.content]
+        copied = sum(covered(t, analysis.whole) for t in kept) >= len(kept) * _KEPT
+        if copied and clause and len(missing) >= max(1, len(clause) * 0.5):
             return f"The claim gives a reason, {listed(missing)}, that its evidence does not give."
     return None
 
@@ -67,7 +72,7 @@ def _insertion(statement: Statement, analysis: Analysis) -> str | None:
         return None
     for slot in statement.best.slots:
         inserted = _inserted(slot, analysis)
-        if len(inserted) < _TAIL:
+        if len(inserted) < _TAIL or statement.best.around(slot) < _AROUND:
             continue
         rest = [t for t in statement.reading.content if t not in slot.claim]
         found = sum(covered(t, analysis.whole) for t in rest)

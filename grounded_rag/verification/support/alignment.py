@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from grounded_rag.text.numbers import Agreement, compare
 from grounded_rag.verification.support.lexicon import LIGHT
 from grounded_rag.verification.support.matching import covered, matches
 from grounded_rag.verification.support.terms import Reading, Term
@@ -89,6 +90,13 @@ def align(claim: Reading, evidence: Reading) -> Alignment:
     return Alignment(claim, evidence, shared / total if total else 0.0, tuple(slots), tuple(pairs))
 
 
+def _same(claim: Term, evidence: Term) -> bool:
+    """Whether two terms may lie beside one another: "up to 65" beside "up to 60" may not."""
+    if claim.quantity is not None and evidence.quantity is not None:
+        return compare(claim.quantity, evidence.quantity) is Agreement.SAME
+    return matches(claim, evidence)
+
+
 def _key(term: Term) -> str:
     if term.quantity is None:
         return term.stem
@@ -108,6 +116,6 @@ def _other_keys(ours: Sequence[Term], keys: Sequence[str], evidence: Reading) ->
     for term in evidence.terms:
         key = _key(term)
         if key not in mine and term.content:
-            key = next((name for other, name in open_terms if matches(other, term)), key)
+            key = next((name for other, name in open_terms if _same(other, term)), key)
         result.append(key)
     return result

@@ -97,6 +97,9 @@ monthly month
 weekly week
 daily day
 hourly hour
+before prior
+automatically itself themselves himself herself
+immediately once instantly straight
 approximately about around roughly nearly almost
 usually normally typically generally commonly often
 likely probably
@@ -108,7 +111,6 @@ injure hurt wound
 sick ill
 happy glad delighted joyful pleased
 sad unhappy miserable
-sofa couch
 talk chat converse speak
 look watch view see observe
 boy lad
@@ -120,7 +122,6 @@ man male gentleman
 girl female
 baby infant
 ocean sea
-rock stone
 jump leap
 yell shout scream
 smile grin
@@ -143,7 +144,6 @@ deadline limit
 account profile
 password passcode
 phone telephone mobile call
-email mail
 sign signature
 """)
 
@@ -185,6 +185,11 @@ bright/dark dim|cheap inexpensive/expensive costly|lead/follow|save/spend|rememb
 """)
 
 _TAXONOMY = _groups("""
+second minute hour day week month quarter year decade century
+once twice thrice
+half third quarter
+euro dollar pound yen franc rupee rouble krone cent penny
+daily weekly monthly quarterly yearly
 red blue green yellow orange purple pink brown black white grey gray violet turquoise silver gold
 monday tuesday wednesday thursday friday saturday sunday
 spring summer autumn winter
@@ -240,7 +245,8 @@ NEGATIVE = _set(
     "avoided waive waived waives zero only little few rarely seldom instead rather stop stops "
     "stopped closed close closes ended ends reject rejects rejected decline declines declined "
     "against cancel cancelled canceled loss lost lose void null ineligible invalid disallow "
-    "disallowed bar barred exempt exempted exemption but however although though despite yet "
+    "disallowed bar barred exempt exempted exemption missing other different outside wrong false "
+    "beyond apart incorrect foreign abroad but however although though despite yet "
     "ausgeschlossen verboten untersagt exclusive solely alone last cease ceased no-one"
 )
 """Words that can stand for a negation in another wording."""
@@ -252,8 +258,8 @@ FAILURE = _set("fail fails failed failing refuse refuses refused lack lacks lack
 LIGHT = frozenset(
     map(stem, "be have do make take get give go come use say tell show see find know let keep put "
         "set call become seem include consist contain exist happen occur remain lie located "
-        "available certain various other another way thing kind type part fact case example also "
-        "however therefore there accord amount number total time way".split())
+        "available certain various other another per way thing kind type part fact case example "
+        "also however therefore there accord amount number total time way addition".split())
 )  # fmt: skip
 """Stems so common that their presence or absence proves little."""
 
@@ -271,7 +277,7 @@ DOWNWARD = _set("every each all any few only if unless when kein alle jeder")
 
 CERTAINTY = _set(
     "definitely certainly guaranteed guarantee guarantees guaranteeing always undoubtedly "
-    "proves proved proven invariably inevitably automatically immediately unconditionally "
+    "invariably inevitably automatically immediately unconditionally "
     "completely entirely fully absolutely exactly precisely must garantiert immer stets"
 )
 CONDITIONS = _set(

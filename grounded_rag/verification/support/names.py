@@ -12,11 +12,13 @@ from grounded_rag.verification.support.analysis import Analysis, Statement, anal
 from grounded_rag.verification.support.lexicon import PASSIVE
 from grounded_rag.verification.support.matching import covered
 from grounded_rag.verification.support.places import other_place, same_place
+from grounded_rag.verification.support.roles import exchanged_roles
 from grounded_rag.verification.support.signals import fine, listed, veto
 from grounded_rag.verification.support.terms import Reading, Term
 
 _SLOT_NEAR = 0.6
 _ORDER_NEAR = 0.75
+_COPY = 0.9
 
 
 def names(case: ClaimCase) -> Signal | None:
@@ -31,6 +33,7 @@ def names(case: ClaimCase) -> Signal | None:
             or _absent(named, analysis)
             or _paired(statement)
             or _swapped(statement)
+            or exchanged_roles(statement)
         )
         if problem:
             return veto("names", Reason.WRONG_ENTITY, problem)
@@ -48,8 +51,12 @@ def _replaced(statement: Statement, analysis: Analysis) -> str | None:
             for second in slot.evidence:
                 if other_place(first.lower, second.lower):
                     return f"The claim names {listed([first])}, its evidence {listed([second])}."
-        ours = [t for t in slot.claim if _proper(t) and not covered(t, analysis.whole)]
-        theirs = [t for t in slot.evidence if _proper(t) and not covered(t, statement.reading)]
+        # In a copy a name stands where it was put, wherever else it is.
+        copied = statement.best.around(slot) >= _COPY
+        text = _of(slot.evidence) if copied else analysis.whole
+        other = _of(slot.claim) if copied else statement.reading
+        ours = [t for t in slot.claim if _proper(t) and not covered(t, text)]
+        theirs = [t for t in slot.evidence if _proper(t) and not covered(t, other)]
         if not any(term.name for term in ours) or not any(term.name for term in theirs):
             single = (
                 len(slot.claim) == len(slot.evidence) == 1 and statement.best.around(slot) >= 0.7
@@ -59,6 +66,10 @@ def _replaced(statement: Statement, analysis: Analysis) -> str | None:
         if ours and theirs and not _alias(ours, theirs) and not _filled(ours, slot, analysis):
             return f"The claim names {listed(ours)} where its evidence names {listed(theirs)}."
     return None
+
+
+def _of(terms: tuple[Term, ...]) -> Reading:
+    return Reading("", None, terms)
 
 
 def _proper(term: Term) -> bool:

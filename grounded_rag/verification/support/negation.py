@@ -74,6 +74,9 @@ def _denies(terms: Sequence[Term], index: int) -> bool:
             index + 1 < len(terms) and terms[index + 1].quantity is not None
         ):
             return False  # "No. 5"
+        compared = terms[index + 2].lower if index + 2 < len(terms) else ""
+        if following.endswith("er") and compared == "than":
+            return False  # "not older than six months" is a bound
         if term.lower == "not" and "least" in (following, before):
             return False
     return True

@@ -8,13 +8,15 @@ from fractions import Fraction
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.numbers import Agreement, Quantity, compare
-from grounded_rag.text.quantities import DateValue
+from grounded_rag.text.quantities import Bound, DateValue
+from grounded_rag.text.units import factor
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.analysis import Analysis, analyse
 from grounded_rag.verification.support.arithmetic import declared
 from grounded_rag.verification.support.signals import fine, listed, veto
 
 _SMALL = 3
+_TIMES = frozenset({"once", "twice", "thrice", "quarter", "half", "last"})
 _COPY = 0.9
 
 
@@ -55,6 +57,8 @@ def numbers(case: ClaimCase) -> Signal | None:
             continue
         if _from_context(quantity, analysis) or _composed(quantity, analysis):
             continue
+        if _counted(quantity, evidence):
+            continue
         if not _decides(quantity, analysis):
             continue
         return veto("numbers", Reason.NUMBER_MISMATCH, _explain(quantity, evidence, analysis))
@@ -76,11 +80,22 @@ def _exchanged(analysis: Analysis) -> str | None:
                 continue
             if statement.best.around(slot) < _COPY or ours[0].unit != theirs[0].unit:
                 continue
-            if compare(ours[0], theirs[0]) is Agreement.DIFFERENT:
+            if _unlike(ours[0], theirs[0]):
                 return (
                     f"The claim says “{ours[0].text}” where its evidence says “{theirs[0].text}”."
                 )
     return None
+
+
+def _unlike(ours: Quantity, theirs: Quantity) -> bool:
+    """Whether a number is another one in a place where nothing else has changed.
+
+    "Up to 65" may follow from "up to 60", but nobody who copies the sentence writes it.
+    """
+    relation = compare(ours, theirs)
+    if relation is Agreement.WEAKER:
+        return ours.bound is theirs.bound and ours.bound not in (Bound.EXACT, Bound.ABOUT)
+    return relation is Agreement.DIFFERENT
 
 
 def _decides(quantity: Quantity, analysis: Analysis) -> bool:
@@ -103,7 +118,7 @@ def _replaced(quantity: Quantity, analysis: Analysis) -> bool:
     """Whether the claim puts the number where the evidence has another one."""
     return any(
         any(term.quantity is quantity for term in slot.claim)
-        and any(term.quantity is not None for term in slot.evidence)
+        and any(term.quantity is not None or term.lower in _TIMES for term in slot.evidence)
         for statement in analysis.statements
         for slot in statement.best.slots
     )
@@ -117,6 +132,19 @@ def _from_context(quantity: Quantity, analysis: Analysis) -> bool:
     if quantity.kind == "number" and not any(1000 <= value < 3000 for value in quantity.values):
         return False
     return Agreement.SAME in agreements(quantity, known)
+
+
+def _counted(quantity: Quantity, evidence: Sequence[Quantity]) -> bool:
+    """Whether the evidence counts it in order: "the 14th birthday" makes a child of 14."""
+    if quantity.kind not in ("number", "ordinal") or quantity.unit not in ("", "month"):
+        return False
+    values = {value / factor(quantity.written_unit) for value in quantity.values}
+    return any(
+        (other.kind == "ordinal") != (quantity.kind == "ordinal")
+        and not values.isdisjoint(other.values)
+        for other in evidence
+        if other.kind in ("number", "ordinal")
+    )
 
 
 def _composed(quantity: Quantity, analysis: Analysis) -> bool:

@@ -16,7 +16,7 @@ from grounded_rag.verification.support.terms import Term
 
 CAP = 0.75
 """Coverage above this counts no more."""
-FLOOR = 0.3
+FLOOR = 0.2
 """Least coverage of a claim's content by its evidence."""
 
 

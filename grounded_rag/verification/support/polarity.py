@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.text.stems import stem
+from grounded_rag.text.stems import related, stem
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot, small
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
@@ -17,6 +17,14 @@ from grounded_rag.verification.support.thesaurus import opposite_senses, same_ki
 _SLOT_NEAR = 0.4
 _CLAUSE_SHARE = 0.6
 _KIND_NEAR = 0.6
+_COPY = 0.9
+_TURNED_NEAR = 0.75
+_UNLESS = frozenset("unless except without außer ohne".split())
+# Opposites of one another in a copy; in free wording they stand for many things.
+_TURNING = frozenset(
+    "no none nobody never any ever every each everyone all in out on off up down with without "
+    "over under above below more less fewer first last can may".split()
+)
 _IDIOMS = frozenset(map(stem, "circumstances case time means way account event".split()))
 _DETERMINERS = frozenset("no kein keine keinen keinem keiner without ohne neither".split())
 
@@ -126,7 +134,9 @@ def _added(statement: Statement, analysis: Analysis) -> Negation | None:
         return _moved(statement)
     for negation in negations(statement.reading):
         opposite = any(
-            antonyms(stem, term.stem) for stem in negation.clause for term in analysis.whole.content
+            antonyms(stem, term.stem) or related(negation.cue.stem, term.stem)
+            for stem in negation.clause or ("",)
+            for term in analysis.whole.content
         )
         if not opposite and statement.coverage >= 0.5:
             return negation
@@ -163,23 +173,37 @@ def _negative(reading: Reading) -> bool:
 
 def _opposite(statement: Statement, analysis: Analysis) -> tuple[Term, Term] | None:
     """An antonym, or another member of a closed class, in the place of a word."""
-    if bool(negations(statement.reading)) != bool(negations(statement.best.evidence)):
+    if _turned(statement.reading) != _turned(statement.best.evidence):
         return None
     theirs_stems = {term.stem for term in statement.reading.terms}
     for slot in statement.best.slots:
         if statement.best.around(slot) < _SLOT_NEAR or not small(slot):
             continue
         for ours in slot.claim:
-            if covered(ours, analysis.whole) and ours.content:
+            if ours.content and covered(ours, analysis.whole) and not _alone(slot, statement):
                 continue
             for theirs in slot.evidence:
-                if theirs.stem in theirs_stems or ours.stem == theirs.stem:
+                repeated = theirs.stem in theirs_stems and not _alone(slot, statement)
+                if repeated or ours.stem == theirs.stem:
+                    continue
+                if {ours.lower, theirs.lower} & _TURNING and statement.best.near < _TURNED_NEAR:
                     continue
                 if antonyms(ours.stem, theirs.stem) or siblings(ours.stem, theirs.stem):
                     return ours, theirs
                 if ours.content and theirs.content and _exchanged(ours, theirs, slot, statement):
                     return ours, theirs
     return None
+
+
+def _turned(reading: Reading) -> bool:
+    """Whether something in a text turns what it says round."""
+    return bool(negations(reading)) != any(term.lower in _UNLESS for term in reading.terms)
+
+
+def _alone(slot: Slot, statement: Statement) -> bool:
+    """Whether one word stands for one word in a copy, so that it was put there."""
+    single = len(slot.claim) == len(slot.evidence) == 1
+    return single and statement.best.around(slot) >= _COPY
 
 
 def _exchanged(ours: Term, theirs: Term, slot: Slot, statement: Statement) -> bool:

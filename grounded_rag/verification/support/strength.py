@@ -22,6 +22,13 @@ from grounded_rag.verification.support.signals import fine, veto
 from grounded_rag.verification.support.terms import Reading, Term
 
 _NEAR = 0.55
+_COPIED = 0.85
+_FREE = 0.35
+_LIMITING = frozenset(
+    "most maximum max limit limited limits exceed exceeds exceeding until till than least minimum "
+    "min under above below over beyond within much long many up first last far stops ceiling cap "
+    "by before after more less never höchstens mindestens bis maximal unter über".split()
+)
 _PERMISSION = frozenset("permitted allowed can may able entitled could authorised authorized free "
                         "eligible kann können dürfen darf possible up might".split())  # fmt: skip
 _ALL = 5
@@ -50,13 +57,28 @@ def _bound(statement: Statement, analysis: Analysis) -> str | None:
         same = [q for q in analysis.whole.quantities if compare(quantity, q) is Agreement.SAME]
         if not same or any(not _exceeds(quantity, other) for other in same):
             continue
-        if same[0].bound is Bound.ABOUT and statement.best.near < _NEAR:
+        if same[0].kind == "label" or _limited(quantity, same[0], statement):
             continue
         other = same[0]
         limit = "" if other.bound is Bound.EXACT else f"{other.bound.value} "
         mine = "" if quantity.bound is Bound.EXACT else f"{quantity.bound.value} "
         return f"The evidence says “{limit}{other.text}”, the claim “{mine}{quantity.text}”."
     return None
+
+
+def _limited(quantity: Quantity, other: Quantity, statement: Statement) -> bool:
+    """Whether free wording may set the limit in words that no list of bounds has."""
+    near = statement.best.near
+    words = {term.lower for term in statement.reading.terms}
+    if quantity.bound is Bound.EXACT and other.bound in UPPER_BOUNDS and "until" in words:
+        return True
+    if quantity.unit in ("s", "month") and "over" in words and quantity.bound is Bound.MORE_THAN:
+        return other.bound is Bound.EXACT  # "over 60 months" is as often "during"
+    if quantity.bound is Bound.EXACT and near < _COPIED:
+        return other.bound is Bound.ABOUT or any(
+            term.lower in _LIMITING for term in statement.reading.terms
+        )
+    return near < _FREE
 
 
 def _exceeds(claim: Quantity, evidence: Quantity) -> bool:
@@ -86,6 +108,8 @@ def _hedge(statement: Statement) -> str | None:
     for index, term in enumerate(evidence.terms):
         if term.lower not in HEDGES or _is_month(term) or not _governs_kept(evidence, index, kept):
             continue
+        if term.lower in ("can", "kann", "können") and statement.best.near < _COPIED:
+            continue  # it gives leave here, and free wording says so in many ways
         return f"The evidence says “{term.text}”, the claim leaves it out."
     return None
 
@@ -125,8 +149,11 @@ def _quantifier(statement: Statement) -> str | None:
         counted = any(t.quantity is not None for t in slot.evidence)
         if ours and theirs and ours > theirs and not denied:
             return f"The claim says “{_quantifier_of(slot.claim)}”, its evidence less."
-        if ours == _ALL and not theirs and not counted and statement.best.near >= 0.7 and (
-            not denied and _quantifier_of(slot.claim) not in ("both", "whole", "entire")
+        evidence = statement.best.evidence
+        moved = any(_rank(term, evidence) == _ALL for term in evidence.terms)
+        if ours == _ALL and not theirs and not counted and not moved and (
+            statement.best.near >= 0.7
+            and not denied and _quantifier_of(slot.claim) not in ("both", "whole", "entire")
         ):  # fmt: skip
             return f"The claim adds “{_quantifier_of(slot.claim)}”."
         if theirs and theirs < _ALL and not ours and not slot.claim and _subject(slot, statement):
@@ -170,6 +197,10 @@ def _certainty(statement: Statement, analysis: Analysis) -> str | None:
                 if term.lower == "must" and theirs & {"must", "required", "shall", "need", "needs",
                                                       "requires", "mandatory", "have", "has",
                                                       "obliged"}:  # fmt: skip
+                    continue
+                if term.lower == "only" and theirs & {"unless", "except", "not", "no", "solely"}:
+                    continue
+                if term.lower == "automatically" and theirs & {"itself", "themselves", "own"}:
                     continue
                 return f"The claim adds “{term.text}”."
     return None

@@ -6,14 +6,22 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.alignment import Slot
 from grounded_rag.verification.support.analysis import Analysis, Statement, analyse
-from grounded_rag.verification.support.lexicon import CONDITIONS, HEDGES, LIGHT, QUANTIFIERS
-from grounded_rag.verification.support.matching import covered
-from grounded_rag.verification.support.negation import is_negation
+from grounded_rag.verification.support.lexicon import (
+    CONDITIONS,
+    HEDGES,
+    LIGHT,
+    NEGATIONS,
+    QUANTIFIERS,
+)
+from grounded_rag.verification.support.matching import covered, matches
 from grounded_rag.verification.support.signals import listed, veto
 from grounded_rag.verification.support.terms import Term
 from grounded_rag.verification.support.thesaurus import is_noun, known
 
 _COPY = 0.85
+_EXACT = 0.9
+_SAME = 0.95
+_PREFIX = 4
 _BOUNDS = frozenset("least up more less over under than maximum minimum below above within".split())
 _DECIDED = _BOUNDS | HEDGES | CONDITIONS | frozenset(QUANTIFIERS)
 _LEAST = 2
@@ -43,7 +51,7 @@ def substitution(case: ClaimCase) -> Signal | None:
 def _exchanged(
     slot: Slot, statement: Statement, analysis: Analysis
 ) -> tuple[list[Term], list[Term]] | None:
-    if any(is_negation(t) or t.lower in _DECIDED for t in (*slot.claim, *slot.evidence)):
+    if any(t.lower in NEGATIONS | _DECIDED for t in (*slot.claim, *slot.evidence)):
         return None
     ours = [t for t in slot.claim if t.content]
     theirs = [t for t in slot.evidence if t.content]
@@ -51,8 +59,17 @@ def _exchanged(
         return None
     if statement.best.around(slot) < _COPY or _content_outside(statement, slot) < _LEAST:
         return None
-    new = [t for t in ours if _word(t) and not covered(t, analysis.whole)]
-    lost = [t for t in theirs if _word(t) and not covered(t, statement.reading)]
+    alone = len(ours) == len(theirs) == 1 and statement.best.around(slot) >= _EXACT
+    if alone:
+        # Where nothing else moved, that the word stands elsewhere too explains nothing.
+        new = [t for t in ours if _plain(t) and not matches(t, theirs[0])]
+        lost = [t for t in theirs if _plain(t) and not matches(t, ours[0])]
+        sure = known(ours[0].stem) and known(theirs[0].stem)
+        if not sure and (statement.best.around(slot) < _SAME or _akin(ours[0], theirs[0])):
+            return None
+    else:
+        new = [t for t in ours if _word(t) and not covered(t, analysis.whole)]
+        lost = [t for t in theirs if _word(t) and not covered(t, statement.reading)]
     given = any(covered(t, analysis.question) or covered(t, analysis.context) for t in new)
     if len(new) != len(ours) or not lost:
         return None
@@ -63,7 +80,16 @@ def _exchanged(
 
 
 def _word(term: Term) -> bool:
-    return term.kind == "word" and not term.name and term.stem not in LIGHT and known(term.stem)
+    return _plain(term) and known(term.stem)
+
+
+def _plain(term: Term) -> bool:
+    return term.kind == "word" and not term.name and term.stem not in LIGHT
+
+
+def _akin(left: Term, right: Term) -> bool:
+    """Whether two words that no thesaurus has look like forms of one word."""
+    return left.stem[:_PREFIX] == right.stem[:_PREFIX]
 
 
 def _content_outside(statement: Statement, slot: Slot) -> int:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.numbers import Agreement, Quantity
-from grounded_rag.text.units import is_currency
+from grounded_rag.text.units import is_currency, lookup
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.analysis import Analysis, analyse
 from grounded_rag.verification.support.arithmetic import declared
 from grounded_rag.verification.support.numbers import agreements, claim_quantities
 from grounded_rag.verification.support.signals import fine, veto
 
+_COPIED = 0.75
+
 
 def units(case: ClaimCase) -> Signal | None:
     """Say whether a number of the claim has kept its unit."""
     analysis = analyse(case)
+    lost = _lost(analysis)
+    if lost:
+        return veto("units", Reason.UNIT_MISMATCH, lost)
     computed = declared(case.claim.arithmetic, analysis).explained
     stated = [
         q for q in claim_quantities(analysis) if (q.unit or q.times) and q.text not in computed
@@ -39,6 +44,28 @@ def units(case: ClaimCase) -> Signal | None:
                 f"The claim says “{quantity.text}”; its evidence gives the number without a unit.",
             )
     return fine("units", "Every number of the claim has the unit of its evidence.")
+
+
+def _lost(analysis: Analysis) -> str | None:
+    """A number that lies beside its own, without the unit or with another word behind it."""
+    for statement in analysis.statements:
+        best = statement.best
+        if best.near < _COPIED:
+            continue
+        for mine, other in best.pairs:
+            ours, theirs = best.claim.terms[mine].quantity, best.evidence.terms[other].quantity
+            if ours is None or theirs is None or ours.unit or not theirs.unit or (
+                ours.kind == "fraction"
+            ):  # fmt: skip
+                continue
+            behind = [t.lower for t in best.claim.terms[mine + 1 : mine + 3]]
+            units_behind = [found[0] for word in behind if (found := lookup(word)) is not None]
+            if theirs.unit == "%" or is_currency(theirs.unit) or units_behind:
+                return (
+                    f"The claim says “{ours.text}” where its evidence says “{theirs.text}”: "
+                    "keep the unit."
+                )
+    return None
 
 
 def _other(quantity: Quantity, analysis: Analysis) -> str:
