@@ -14,6 +14,7 @@ from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS
 from grounded_rag.generate.selection import select
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
+from grounded_rag.generate.typing_errors import as_meant
 from grounded_rag.generate.wording import claim_of, compared, headed, row_text
 from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.text.questions import question_parts
@@ -119,10 +120,12 @@ class ExtractiveGenerator:
         parts = [span.of(request.question) for span in question_parts(request.question)]
         found = [
             self._assess(part, question, candidates, request)
-            for part, question in zip(parts, _analyse_parts(parts), strict=True)
+            for part, question in zip(
+                parts, _analyse_parts([as_meant(part, candidates) for part in parts]), strict=True
+            )
         ]
         if len(found) > 1 and all(one.confidence < self._threshold for one in found):
-            whole = analyse(request.question)
+            whole = analyse(as_meant(request.question, candidates))
             return (self._assess(request.question, whole, candidates, request),)
         return tuple(found)
 

@@ -229,6 +229,11 @@ def word_weight(lower: str) -> float:
     return max(0.15, min(1.0, math.log(max(rank, 1000) / 1000) / math.log(30)))
 
 
+def is_common(lower: str) -> bool:
+    """Whether a word stands in the vocabulary of common words."""
+    return lower in _vocabulary()
+
+
 @cache
 def _vocabulary() -> Mapping[str, int]:
     """The word pieces of the built-in embedding's tokenizer: common words come first."""
