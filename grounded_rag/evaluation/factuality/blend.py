@@ -12,13 +12,16 @@ from grounded_rag.verification.support import support_score
 from grounded_rag.verification.support.analysis import analyse
 from grounded_rag.verification.support.overlap import coverage
 
+_COMPARED = 6
+"""Sentences of the evidence that one sentence of a claim is compared with in meaning."""
+
 
 class Blend:
     """The mean of the support score, its coverage, the share of shared words, and nearness.
 
     Coverage weighs words, knows numbers and derivations, and leaves out what question and title
     say; shared words are counted as they are. Nearness in meaning is the cosine of each sentence
-    of the claim to the nearest sentence of the evidence, averaged. It is an ordering, like its
+    of the claim to the nearest of those that share most words with it, averaged. It is an ordering, like its
     parts, and no entailment: a calibration makes a share of it.
     """
 
@@ -47,8 +50,15 @@ class Blend:
         parts = [span.of(claim.claim) for span in split_sentences(claim.claim)]
         if not evidence or not parts:
             return 0.0
-        best = [max(similarity.cosines(part, evidence)) for part in parts]
+        best = [max(similarity.cosines(part, _candidates(part, evidence))) for part in parts]
         return min(1.0, max(0.0, sum(best) / len(best)))
+
+
+def _candidates(part: str, evidence: Sequence[str]) -> list[str]:
+    """Return the sentences that share most words with a part: embedding is what costs time."""
+    if len(evidence) <= _COMPARED:
+        return list(evidence)
+    return sorted(evidence, key=lambda text: -shared_words(part, (text,)))[:_COMPARED]
 
 
 def shared_words(claim: str, evidence: Sequence[str]) -> float:
