@@ -16,6 +16,7 @@ from grounded_rag.events import Event, Final
 from grounded_rag.options import Options, needs_review
 from grounded_rag.parts import Parts
 from grounded_rag.pipeline import answer_question
+from grounded_rag.relevance import with_relevance
 from grounded_rag.running import Listener
 from grounded_rag.types import Answer, Instant
 from grounded_rag.validity import parse_instant, today_utc
@@ -145,6 +146,8 @@ class Asking:
             listener=listener,
             rejected_text=rejected_text,
         )
+        if self._parts.relevance is not None:
+            answer = await with_relevance(answer, self._parts.relevance)
         if self._receipts is not None:
             from grounded_rag.receipts.storage import save_receipt
 

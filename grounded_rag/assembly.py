@@ -10,6 +10,7 @@ from grounded_rag.errors import ConfigError
 from grounded_rag.options import Options
 from grounded_rag.pipeline import Parts
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever
+from grounded_rag.relevance import RelevanceCheck
 from grounded_rag.verification.stack import stack_names
 
 if TYPE_CHECKING:
@@ -133,6 +134,39 @@ def make_judge(choice: str | Judge | None, *, prompts: Path | str | None = None)
     return LLMJudge(None if name == "anthropic" else name, prompts=prompts)
 
 
+def make_relevance(
+    choice: bool | RelevanceCheck, *, judge: object = None, prompts: Path | str | None = None
+) -> RelevanceCheck | None:
+    """Return how answers are looked at for relevance, or None.
+
+    Args:
+        choice: Whether to look, or how.
+        judge: The judge option: one that is named confirms what the embedding doubts.
+        prompts: Folder that may hold a `relevance.md`.
+
+    Raises:
+        ConfigError: The built-in embedding cannot be used.
+        PromptError: The folder's `relevance.md` lacks what a judge needs.
+    """
+    if not isinstance(choice, bool):
+        return choice
+    if not choice:
+        return None
+    embedding = resolve_embedding("default")
+    if embedding is None:
+        raise ConfigError(
+            "Relevance needs an embedding, and the built-in one cannot be used.",
+            hint="Pass relevance=RelevanceCheck(embedding=…, threshold=…).",
+        )
+    if not isinstance(judge, str):
+        return RelevanceCheck(embedding=embedding)
+    from grounded_rag.judge.relevance import LLMRelevanceJudge
+
+    name = judge.strip()
+    confirming = LLMRelevanceJudge(None if name == "anthropic" else name, prompts=prompts)
+    return RelevanceCheck(embedding=embedding, judge=confirming)
+
+
 def make_parts(retriever: Retriever, options: Options) -> Parts:
     """Return the parts of a pipeline.
 
@@ -171,6 +205,11 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
         checks=checks,
         entailment=entailment,
         judge=judge,
+        relevance=make_relevance(
+            options.get("relevance", False),
+            judge=options.get("judge"),
+            prompts=options.get("prompts"),
+        ),
         generator_name=choice if isinstance(choice, str) else type(choice).__name__,
         fingerprint=fingerprint(policy, refusal, *prompts.fingerprint_parts, *stack),
     )

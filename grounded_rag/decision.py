@@ -24,6 +24,7 @@ from grounded_rag.types import (
     Tier,
     Verification,
 )
+from grounded_rag.verification.verdict import doubted
 
 _SHIPPED_TIERS = {
     "strict": frozenset({Tier.HIGH, Tier.CHECKED}),
@@ -90,6 +91,9 @@ def shippable(verdict: ClaimVerdict, policy: Policy) -> ClaimVerdict:
     """Return the verdict as the policy sees it: a tier that does not ship is unsupported."""
     if not verdict.supported or verdict.tier in _SHIPPED_TIERS[policy.support]:
         return verdict
+    if (doubt := doubted(verdict.signals)) is not None:
+        reason = doubt.reason or Reason.COULD_NOT_CHECK
+        return verdict.model_copy(update={"status": ClaimStatus.UNSUPPORTED, "reason": reason})
     return verdict.model_copy(
         update={
             "status": ClaimStatus.UNSUPPORTED,

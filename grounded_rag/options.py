@@ -8,6 +8,7 @@ from typing import Literal, TypedDict
 
 from grounded_rag.config import Policy
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, SupportCheck
+from grounded_rag.relevance import RelevanceCheck
 from grounded_rag.types import Answer, AnswerStatus, Tier
 
 Hook = Callable[[Answer], object]
@@ -34,6 +35,9 @@ class Options(TypedDict, total=False):
         judge: Judge for claims that are still open: "anthropic", "PROVIDER/MODEL", or a `Judge`
             of one's own. Naming one lets it talk to its provider; a key alone never does.
         on_answer: Called with every answer, refusals included: to sample, export or count.
+        relevance: Whether answers that may be beside their question carry a flag: True compares
+            by the built-in embedding, and asks a judge that is named above about those it doubts;
+            a `RelevanceCheck` brings its own.
         on_refusal: Called with each refused answer, to hand the question to a person.
         on_review: Called with each answer that a person should look at: flagged, partial, or
             supported only by its words.
@@ -49,6 +53,7 @@ class Options(TypedDict, total=False):
     checks: Sequence[SupportCheck]
     entailment: Path | str | EntailmentModel
     judge: str | Judge
+    relevance: bool | RelevanceCheck
     on_answer: Hook
     on_refusal: Hook
     on_review: Hook

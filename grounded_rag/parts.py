@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grounded_rag.config import Policy
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever, SupportCheck
+from grounded_rag.relevance import RelevanceCheck
 
 Clock = Callable[[], float]
 
@@ -23,6 +24,7 @@ class Parts:
         refusal: The one refusal string.
         checks: Support checks, or None for the built-in ones.
         entailment, judge: What confirms claims that the checks leave open, or None.
+        relevance: How answers are looked at for relevance to the question, or None.
         generator_name: Name shown in answers until the generator names its model.
         fingerprint: SHA-256 over policy and prompts.
         clock: Monotonic seconds.
@@ -35,6 +37,7 @@ class Parts:
     checks: Sequence[SupportCheck] | None = None
     entailment: EntailmentModel | None = None
     judge: Judge | None = None
+    relevance: RelevanceCheck | None = None
     generator_name: str = ""
     fingerprint: str = ""
     clock: Clock = time.perf_counter

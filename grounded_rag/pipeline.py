@@ -25,7 +25,7 @@ from grounded_rag.decision import (
 from grounded_rag.drafting import Incoming, generate, keep, shows_early
 from grounded_rag.events import Drafting, ReAsked, Retrieved
 from grounded_rag.parts import Parts as Parts
-from grounded_rag.protocols import Generation, GenerationRequest, Query, Reask
+from grounded_rag.protocols import Generation, GenerationRequest, Query, Reask, TokenLogprob
 from grounded_rag.running import Listener, Run
 from grounded_rag.types import (
     Answer,
@@ -196,7 +196,8 @@ async def _verified(
     draft = run.attempts[-1].draft
     if draft is None:
         return None
-    verification = await incoming.verification(draft, partial(_verify, run, parts))
+    verify = partial(_verify, run, parts, tokens=generation.tokens)
+    verification = await incoming.verification(draft, verify)
     run.attempts[-1] = run.attempts[-1].model_copy(update={"verification": verification})
     for verdict in verification.claims:
         seen = shippable(verdict, parts.policy)
@@ -205,7 +206,9 @@ async def _verified(
     return verification
 
 
-async def _verify(run: Run, parts: Parts, draft: Draft) -> Verification:
+async def _verify(
+    run: Run, parts: Parts, draft: Draft, *, tokens: tuple[TokenLogprob, ...] = ()
+) -> Verification:
     before, spans_only = parts.clock(), parts.policy.support == "spans-only"
     verification, usage = await verify_and_confirm(
         draft,
@@ -220,6 +223,7 @@ async def _verify(run: Run, parts: Parts, draft: Draft) -> Verification:
         judge=None if spans_only else parts.judge,
         timeout=max(0.0, parts.policy.max_seconds - (before - run.started)),
         may_judge=run.usage.total_tokens < parts.policy.max_total_tokens,
+        tokens=tokens,
     )
     run.verify_seconds += parts.clock() - before
     run.usage = run.usage + usage

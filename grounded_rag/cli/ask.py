@@ -47,6 +47,9 @@ def ask(
     ] = _POLICY.support,
     entailment: EntailmentOption = None,
     judge: JudgeOption = None,
+    relevance: Annotated[
+        bool, typer.Option("--relevance", help="Flag answers that may be beside the question.")
+    ] = False,
     stale: Annotated[
         Literal["flag", "exclude", "refuse"],
         typer.Option(help="What becomes of evidence that no longer holds."),
@@ -88,6 +91,8 @@ def ask(
 ) -> int:
     """Ask one question. Exit code 0: answered, 3: refused, 1: error."""
     options: dict[str, Any] = {"generator": generator, "quote_mode": quote_mode}
+    if relevance:
+        options["relevance"] = True
     named = {
         "prompts": prompts,
         "refusal": refusal,

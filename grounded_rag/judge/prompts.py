@@ -14,9 +14,20 @@ from grounded_rag.types import Frozen
 Mode = Literal["per_claim", "holistic"]
 """One verdict a claim, or one cheap question about the answer as a whole."""
 
-_FILES: dict[Mode, str] = {"per_claim": "judge.md", "holistic": "judge_holistic.md"}
+Task = Literal["per_claim", "holistic", "relevance"]
+
+_FILES: dict[Task, str] = {
+    "per_claim": "judge.md",
+    "holistic": "judge_holistic.md",
+    "relevance": "relevance.md",
+}
 _VERSION = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
-_WORDS = ("rests_on", "SUPPORTED", "CONTRADICTED", "NOT_MENTIONED")
+_GRADES = ("rests_on", "SUPPORTED", "CONTRADICTED", "NOT_MENTIONED")
+_WORDS: dict[Task, tuple[str, ...]] = {
+    "per_claim": _GRADES,
+    "holistic": _GRADES,
+    "relevance": ("RELEVANT", "BESIDE_THE_QUESTION"),
+}
 
 
 class JudgePrompt(Frozen):
@@ -31,18 +42,18 @@ class JudgePrompt(Frozen):
     digest: str
 
     @classmethod
-    def load(cls, mode: Mode, folder: Path | None = None) -> JudgePrompt:
-        """Read `judge.md` or `judge_holistic.md`.
+    def load(cls, task: Task, folder: Path | None = None) -> JudgePrompt:
+        """Read `judge.md`, `judge_holistic.md` or `relevance.md`.
 
         Args:
-            mode: What the judge is asked.
+            task: What the judge is asked.
             folder: Folder of one's own prompts; None, or a folder without that file, takes the
                 built-in one.
 
         Raises:
             PromptError: The file cannot be read, or lacks its version line or the grades.
         """
-        name = _FILES[mode]
+        name = _FILES[task]
         path = prompts_dir() / name
         if folder is not None and (folder / name).exists():
             path = folder / name
@@ -58,7 +69,7 @@ class JudgePrompt(Frozen):
                 f"{path} does not start with a version comment.",
                 hint="Make its first line, for example, <!-- my judge, version 1 -->",
             )
-        if missing := [word for word in _WORDS if word not in body]:
+        if missing := [word for word in _WORDS[task] if word not in body]:
             raise PromptError(
                 f"{path} does not mention {', '.join(missing)}.",
                 hint="The judge answers with these words; say what each of them means.",

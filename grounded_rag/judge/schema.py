@@ -93,6 +93,18 @@ class WholeVerdict(JudgeAnswer):
     verdict: Verdict = ""
 
 
+class RelevanceVerdict(JudgeAnswer):
+    """Whether the answer is to the point of the question."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_extra={"required": ["verdict"]})
+
+    verdict: Annotated[
+        str,
+        BeforeValidator(_word),
+        Field(json_schema_extra={"enum": ["RELEVANT", "BESIDE_THE_QUESTION"]}),
+    ] = ""
+
+
 def grade_of(word: str) -> Grade | None:
     """Return the grade that a model's word stands for, or None."""
     return _GRADES.get(word)

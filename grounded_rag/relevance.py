@@ -1,0 +1,164 @@
+"""Relevance to the question, apart from faithfulness: an embedding first, a judge to confirm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from anyio import to_thread
+
+from grounded_rag.types import Answer, Flag, FlagKind, Frozen, Usage
+
+DEFAULT_THRESHOLD = 0.30
+"""Least cosine of question and answer with the built-in embedding; chosen on the demo's dev set."""
+
+
+class SentenceEmbedding(Protocol):
+    """What is used of an embedding; every LlamaIndex `BaseEmbedding` fits."""
+
+    def get_query_embedding(self, query: str, /) -> Sequence[float]:
+        """Return the vector of a question."""
+        ...
+
+    def get_text_embedding(self, text: str, /) -> Sequence[float]:
+        """Return the vector of a text."""
+        ...
+
+
+class Ruling(Frozen):
+    """What a judge says about one answer.
+
+    Attributes:
+        relevant: Whether it is to the point; None means that the judge could not say.
+        usage: Tokens of its calls.
+    """
+
+    relevant: bool | None
+    usage: Usage = Usage()
+
+
+class RelevanceJudge(Protocol):
+    """Says whether an answer is to the point of its question, faithful or not."""
+
+    async def relevant(self, question: str, answer: str) -> Ruling | bool | None:
+        """Return the finding; None, or whatever it raises, means that it could not say."""
+        ...
+
+
+class Relevance(Frozen):
+    """What was found about one answer.
+
+    Attributes:
+        score: Cosine of question and answer, cut off at 0 and 1.
+        confirmed: What the judge said, where it was asked.
+        asked: Whether the judge was asked.
+        usage: Tokens of the judge.
+    """
+
+    score: float
+    confirmed: bool | None = None
+    asked: bool = False
+    usage: Usage = Usage()
+
+
+def relevance_score(question: str, answer: str, embedding: SentenceEmbedding) -> float:
+    """Return the cosine of question and answer, cut off at 0 and 1.
+
+    Args:
+        question: The question.
+        answer: The answer's text.
+        embedding: Any embedding; the score means something only beside its own threshold.
+    """
+    left = embedding.get_query_embedding(question)
+    right = embedding.get_text_embedding(answer)
+    norms = math.sqrt(sum(x * x for x in left) * sum(y * y for y in right))
+    if not norms:
+        return 0.0
+    cosine = sum(x * y for x, y in zip(left, right, strict=True)) / norms
+    return min(1.0, max(0.0, cosine))
+
+
+async def relevance(
+    question: str,
+    answer: str,
+    embedding: SentenceEmbedding,
+    *,
+    threshold: float = DEFAULT_THRESHOLD,
+    judge: RelevanceJudge | None = None,
+) -> Relevance:
+    """Score one answer; a judge is asked only about those that fall below the threshold.
+
+    Args:
+        question: The question.
+        answer: The answer's text.
+        embedding: The first pass.
+        threshold: Least score that needs no judge.
+        judge: Confirms or clears what the first pass doubts.
+    """
+    score = await to_thread.run_sync(relevance_score, question, answer, embedding)
+    if judge is None or score >= threshold:
+        return Relevance(score=score)
+    ruling: Ruling | bool | None
+    try:
+        ruling = await judge.relevant(question, answer)
+    except Exception:  # noqa: BLE001 - a judge is foreign code: whatever it raises is "cannot say"
+        ruling = None
+    if not isinstance(ruling, Ruling):
+        ruling = Ruling(relevant=ruling)
+    return Relevance(score=score, confirmed=ruling.relevant, asked=True, usage=ruling.usage)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelevanceCheck:
+    """How answers are looked at for relevance.
+
+    Attributes:
+        embedding: The first pass; any LlamaIndex embedding.
+        threshold: Least cosine that needs no judge; it goes with the embedding.
+        judge: Confirms or clears what the first pass doubts; None lets the first pass stand.
+    """
+
+    embedding: SentenceEmbedding
+    threshold: float = DEFAULT_THRESHOLD
+    judge: RelevanceJudge | None = None
+
+
+async def with_relevance(answer: Answer, check: RelevanceCheck) -> Answer:
+    """Return an answer with a flag where it may be beside its question; refusals have none.
+
+    The flag says nothing about faithfulness, and takes nothing out of the answer.
+
+    Args:
+        answer: The answer.
+        check: How to look at it.
+    """
+    if not answer.answered:
+        return answer
+    text = " ".join(claim.text for claim in answer.claims)
+    try:
+        found = await relevance(
+            answer.question, text, check.embedding, threshold=check.threshold, judge=check.judge
+        )
+    except Exception as error:  # noqa: BLE001 - an embedding is foreign code
+        detail = f"Whether it answers the question could not be checked ({type(error).__name__})."
+        return _flagged(answer, detail)
+    answer = answer.model_copy(update={"usage": answer.usage + found.usage})
+    if found.score >= check.threshold or found.confirmed:
+        return answer
+    said = {False: "the judge agrees", None: "the judge could not say"}[found.confirmed]
+    detail = f"It may be beside the question (similarity {found.score:.2f}"
+    return _flagged(answer, f"{detail}; {said})." if found.asked else f"{detail}).")
+
+
+def _flagged(answer: Answer, detail: str) -> Answer:
+    located = answer.claims[0].located[0]
+    flag = Flag(
+        kind=FlagKind.BESIDE_QUESTION,
+        claim=0,
+        chunk_id=located.chunk_id,
+        doc_id=located.doc_id,
+        detail=detail,
+    )
+    return answer.model_copy(update={"flags": (*answer.flags, flag)})
