@@ -271,8 +271,8 @@ def _notes(answer: Answer, corpus: Corpus) -> list[Note]:
     return [
         _note(answer, corpus, flags)
         for (kind, doc_id, _), flags in grouped.items()
-        # What was replaced has also run out: one note says it.
-        if not (kind is FlagKind.EXPIRED and doc_id in replaced)
+        # What was replaced has also run out: one note says it. A missing date is said by the badge.
+        if not (kind is FlagKind.EXPIRED and doc_id in replaced) and kind is not FlagKind.UNDATED
     ]
 
 

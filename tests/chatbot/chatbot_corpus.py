@@ -8,7 +8,7 @@ from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.types import Citation, Claim, Draft, StopReason, Usage
 
 PAYLOAD = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-LONG = "The long rule says " + "that every further word counts and " * 35 + "ends here at last."
+LONG = "The long rule says " + "that every further word counts and " * 14 + "ends here at last."
 FACT = "Our garden opens at 7:15 on weekdays."
 OLD = "The rate in the old sheet is 1.85% a year."
 NEW = "The rate in the new sheet is 2.15% a year."

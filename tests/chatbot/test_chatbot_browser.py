@@ -338,7 +338,8 @@ def test_a_document_is_added_and_asked(page, generator):
     page.get_by_text("“My leaflet.pdf” is ready").wait_for()
     assert page.get_by_label("Documents").input_value() == "uploads"
     answer = ask(page, "How much deposit and when must it be paid?")
-    assert "My leaflet.pdf" in answer.locator(".nearest").inner_text()
+    assert answer.locator(".source-title").inner_text() == "My leaflet.pdf, page 2"
+    assert marked(page) == IN_PDF
     page.get_by_label("Documents").select_option("test")
     assert ask(page, "When does the garden open?").locator(".claim").count() == 1
 
@@ -369,11 +370,13 @@ def test_hostile_text_is_text_wherever_it_is_shown(page, generator):
         [{"name": f"{PAYLOAD}.md", "mimeType": "text/markdown", "buffer": HOSTILE.encode()}]
     )
     page.locator(".told.done").wait_for()
-    refused = ask(page, f"What does the hostile page not say? {PAYLOAD}")
-    refused.locator("summary").first.click()
-    generator.errors["boom"] = ProviderUnavailableError(PAYLOAD, hint=PAYLOAD)
+    ask(page, question)
+    assert marked(page) == HOSTILE
+    page.get_by_label("Documents").select_option("test")
+    ask(page, UNKNOWN + PAYLOAD).locator("summary").first.click()
+    generator.errors["Garden, boom?"] = ProviderUnavailableError(PAYLOAD, hint=PAYLOAD)
     try:
-        assert ask(page, "boom").inner_text().count("<script>") == 2
+        assert ask(page, "Garden, boom?").inner_text().count("<script>") == 2
     finally:
         generator.errors.clear()
     assert page.title() == "Ask the documents"

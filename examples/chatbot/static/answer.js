@@ -134,7 +134,7 @@ export function render(box, answer) {
     ? refusal(answer.refusal)
     : [...answer.claims.map((one) => claim(answer, one)), ...open(answer), ...answer.notes.map(note), sources(answer)];
   box.replaceChildren(
-    el("h3", { class: "visually-hidden" }, STATUS[answer.status]),
+    el("h2", { class: "visually-hidden" }, STATUS[answer.status]),
     ...parts.filter(Boolean),
     cost(answer),
     ...actions(answer),
