@@ -53,6 +53,8 @@ def guess_language(text: str) -> str | None:
 @lru_cache(maxsize=2048)
 def main_script(text: str) -> str | None:
     """Return the script of most letters of the beginning of `text` ("latin", "han"…), or None."""
+    if text[:_LETTERS].isascii():
+        return "latin" if any(map(str.isalpha, text[:_LETTERS])) else None
     counts: dict[str, int] = {}
     for character in text[:_LETTERS]:
         if not character.isalpha():

@@ -27,3 +27,5 @@ ZONES = {
 """Offset from UTC in minutes, by abbreviation."""
 _SPELLED = "one two three four five six seven eight nine ten eleven twelve"
 HOURS = {word: number for number, word in enumerate(_SPELLED.split(), 1)}
+TIMES = frozenset("noon midday midnight mittag mitternacht half quarter".split())
+"""Words with which a time of day can begin."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from grounded_rag.text import units
 from grounded_rag.text.bounds import bound_after, bound_before
 from grounded_rag.text.dates import Moment, read_date, read_time
+from grounded_rag.text.months import MONTHS, TIMES
 from grounded_rag.text.number_reader import DASHES, SIGNS, NumberInProgress, NumberReader
+from grounded_rag.text.number_words import may_begin
 from grounded_rag.text.quantities import Agreement, Bound, Quantity, QuantityKind, compare
 from grounded_rag.text.scan import scan, word_at
 
@@ -29,6 +32,12 @@ def find_quantities(text: str, *, language: str | None = None) -> tuple[Quantity
     return _summed(_Reader(text, scan(text), language).read(), text)
 
 
+@lru_cache(maxsize=65536)
+def _may_begin(word: str) -> bool:
+    """Whether a number, date or time can begin with a word: most words are passed over."""
+    return word in MONTHS or word in TIMES or may_begin(word)
+
+
 class _Reader(NumberReader):
     """One pass over the tokens of a text."""
 
@@ -37,6 +46,10 @@ class _Reader(NumberReader):
         self.found: list[Quantity] = []
         index = 0
         while index < len(self.tokens):
+            token = self.tokens[index]
+            if token.kind == "word" and not _may_begin(token.lower):
+                index += 1
+                continue
             index = self._moment(index) or self._quantity(index) or index + 1
         return self.found
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 TokenKind = Literal["num", "iso", "word", "sup", "frac", "sym"]
 
@@ -27,8 +26,7 @@ _TOKEN = re.compile(
 _MAX_DIGITS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token.
 
     Attributes:
@@ -50,7 +48,7 @@ class Token:
 
 def scan(text: str) -> tuple[Token, ...]:
     """Return the tokens of `text` in order, in one pass."""
-    folded = text.translate(_SAME_LENGTH)
+    folded = text if text.isascii() else text.translate(_SAME_LENGTH)
     tokens: list[Token] = []
     end = -1
     for match in _TOKEN.finditer(folded):

@@ -10,7 +10,7 @@ from grounded_rag.text.language import comparable
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.verification.support.alignment import Alignment, align, weight
 from grounded_rag.verification.support.matching import covered
-from grounded_rag.verification.support.terms import Reading, Term, clean, read
+from grounded_rag.verification.support.terms import Reading, Term, clean, joined, read
 
 _MAX_SENTENCES = 60
 _CANDIDATES = 4
@@ -96,7 +96,7 @@ def _analyse(
         language = None
     parts = [part for sentence in sentences for part in _split(sentence)][:_MAX_SENTENCES]
     evidence = tuple(read(part, language) for part in parts) or (read("", language),)
-    whole = read(whole_text, language)
+    whole = joined(evidence)
     statements = tuple(
         _statement(read(part, read(claim).language or language), evidence, whole)
         for part in _split(claim)

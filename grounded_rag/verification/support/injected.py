@@ -46,7 +46,7 @@ def injected_spans(text: str) -> tuple[Span, ...]:
     further order that follows; a forged role, passage or border of the context takes the rest of
     its paragraph.
     """
-    if not HINT.search(_INVISIBLE.sub("", text)):
+    if not HINT.search(text if text.isascii() else _INVISIBLE.sub("", text)):
         return ()
     sentences = split_sentences(text)
     found: list[Span] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from grounded_rag.text.language import guess_language
@@ -22,9 +23,9 @@ _EMPHASIS = re.compile(
 _SENTENCE_END = frozenset('.!?:;\n|•"“«(–—。！？')
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """One word, number or code.
+    """One word, number or code; compared by identity, as the reading that holds it.
 
     Attributes:
         text: As written.
@@ -83,6 +84,22 @@ def clean(text: str) -> str:
     return _EMPHASIS.sub("", unicodedata.normalize("NFC", text.translate(_INVISIBLE)))
 
 
+def joined(parts: Sequence[Reading]) -> Reading:
+    """Return readings one below the other as one, without reading them again."""
+    if len(parts) == 1:
+        return parts[0]
+    terms: list[Term] = []
+    start = 0
+    for part in parts:
+        # Only gaps between neighbours matter for places: a line break separates the parts.
+        terms.extend(
+            replace(term, start=term.start + start, end=term.end + start) for term in part.terms
+        )
+        start += len(part.text) + 1
+    text = "\n".join(part.text for part in parts)
+    return Reading(text, parts[0].language, tuple(terms[:MAX_TERMS]))
+
+
 @lru_cache(maxsize=4096)
 def read(text: str, language: str | None = None) -> Reading:
     """Return the terms of `text`.
@@ -92,7 +109,10 @@ def read(text: str, language: str | None = None) -> Reading:
         language: Its language where known; guessed otherwise.
     """
     cleaned = clean(text)
-    language = language or guess_language(cleaned)
+    if language is None:
+        guessed = guess_language(cleaned)
+        if guessed is not None:
+            return read(text, guessed)
     stemming = "de" if language == "de" else None
     quantities = list(find_quantities(cleaned, language=language))
     terms: list[Term] = []
@@ -151,8 +171,8 @@ def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
 
 def _begins_sentence(text: str, start: int) -> bool:
     position = start - 1
-    if _TITLES.search(text[max(0, start - 6) : start].rstrip()):
-        return False
     while position >= 0 and text[position] in " \t\r'‘’*#->":
         position -= 1
-    return position < 0 or text[position] in _SENTENCE_END
+    if position < 0 or text[position] not in _SENTENCE_END:
+        return position < 0
+    return text[position] != "." or not _TITLES.search(text[max(0, start - 6) : start].rstrip())
