@@ -13,7 +13,7 @@ from grounded_rag.evaluation.comparison import Comparison
 from grounded_rag.evaluation.diagnosis import FailureKind
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.golden import GoldenCheck, GoldenStats
-from grounded_rag.evaluation.markdown import rate
+from grounded_rag.evaluation.markdown_report import rate
 from grounded_rag.evaluation.report import EvalReport, ItemRow
 from grounded_rag.text.display import one_line
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from grounded_rag import InputError, Policy
+from grounded_rag.cli.eval_files import OutputFiles, whole_json, write_files
 from grounded_rag.cli.eval_views import report_view
 from grounded_rag.cli.options import (
     CorpusOption,
@@ -23,15 +24,12 @@ from grounded_rag.cli.options import (
 from grounded_rag.cli.progress import ingest_bar
 from grounded_rag.cli.render import console
 from grounded_rag.evaluation.batch import evaluate_answers, replay
-from grounded_rag.evaluation.comparison import Comparison, compare
+from grounded_rag.evaluation.comparison import compare
 from grounded_rag.evaluation.formats import Format
-from grounded_rag.evaluation.gate import GateResult, judge_gate, load_gate
-from grounded_rag.evaluation.html_report import write_html
-from grounded_rag.evaluation.junit import junit_xml
+from grounded_rag.evaluation.gate import judge_gate, load_gate
 from grounded_rag.evaluation.making import new_id
-from grounded_rag.evaluation.markdown import markdown
 from grounded_rag.evaluation.records import Prices
-from grounded_rag.evaluation.report import EvalReport, report_of
+from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.resources import demo_corpus_dir
@@ -50,61 +48,116 @@ def evaluation(
     index: IndexOption = None,
     corpus: CorpusOption = None,
     generator: GeneratorOption = "extractive",
-    split: Annotated[str | None, typer.Option(help="Only items of this split.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first items.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Only items of this split.", rich_help_panel="Running")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first items.", rich_help_panel="Running")
+    ] = None,
     run: Annotated[
         Path | None,
         typer.Option(
-            "--run", help="Folder of the run; an unfinished run there is continued. [runs/ID]"
+            "--run",
+            help="Folder of the run, runs/ID by default; an unfinished one is continued.",
+            rich_help_panel="Running",
         ),
     ] = None,
     replay_of: Annotated[
         Path | None,
-        typer.Option("--replay", help="Judge this run again, without any model call."),
+        typer.Option(
+            "--replay",
+            help="Judge this run again, without any model call.",
+            rich_help_panel="Judging without asking",
+        ),
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="Measure another system's recorded answers.")
+        Path | None,
+        typer.Option(
+            help="Measure another system's recorded answers.",
+            rich_help_panel="Judging without asking",
+        ),
     ] = None,
     format: Annotated[  # noqa: A002 - it is called --format
-        Format, typer.Option(help="Shape of the records in --answers.")
+        Format,
+        typer.Option(
+            help="Shape of the records in --answers.", rich_help_panel="Judging without asking"
+        ),
     ] = "jsonl",
-    gate: Annotated[Path | None, typer.Option(help="Gate file; see docs/evaluation.md.")] = None,
-    baseline: Annotated[
-        Path | None, typer.Option(help="Run to compare with, item by item.")
+    gate: Annotated[
+        Path | None,
+        typer.Option(help="Gate file; see docs/evaluation.md.", rich_help_panel="Gate and reports"),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a self-contained HTML report.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML.")] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Run to compare with, item by item.", rich_help_panel="Gate and reports"),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a self-contained HTML report.", rich_help_panel="Gate and reports"
+        ),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write JUnit XML.", rich_help_panel="Gate and reports")
+    ] = None,
     markdown_file: Annotated[
-        Path | None, typer.Option("--markdown", help="Write GitHub-flavoured Markdown.")
+        Path | None,
+        typer.Option(
+            "--markdown",
+            help="Write GitHub-flavoured Markdown.",
+            rich_help_panel="Gate and reports",
+        ),
     ] = None,
     support: Annotated[
-        Support | None, typer.Option(help="How strong the support of a claim must be. [strict]")
+        Support | None,
+        typer.Option(
+            help="How strong the support of a claim must be: strict by default.",
+            rich_help_panel="Answers",
+        ),
     ] = None,
     on_failed_claim: Annotated[
         Literal["refuse", "drop"] | None,
-        typer.Option(help="A claim still fails: refuse the answer, or drop the claim. [refuse]"),
+        typer.Option(
+            help="A claim still fails: refuse the answer (default), or drop it.",
+            rich_help_panel="Answers",
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="Passages to retrieve.")] = _POLICY.k,
-    prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.")] = None,
+    k: Annotated[
+        int,
+        typer.Option("-k", min=1, max=100, help="Passages to retrieve.", rich_help_panel="Answers"),
+    ] = _POLICY.k,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(help="Folder with prompts of your own.", rich_help_panel="Answers"),
+    ] = None,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=64, help="Questions under way at once.")
+        int,
+        typer.Option(min=1, max=64, help="Questions under way at once.", rich_help_panel="Running"),
     ] = 4,
     relevance: Annotated[
-        bool, typer.Option(help="Score relevance with the index's embedding.")
+        bool,
+        typer.Option(help="Score relevance with the index's embedding.", rich_help_panel="Running"),
     ] = True,
     prices: Annotated[
         str | None,
-        typer.Option(help='Money for a million tokens: "input=3,output=15,cache_read=0.3".'),
+        typer.Option(
+            help='Money for a million tokens: "input=3,output=15,cache_read=0.3".',
+            rich_help_panel="Running",
+        ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--everything", help="With --replay: run unchanged checks again, too.")
+        bool,
+        typer.Option(
+            "--everything",
+            help="With --replay: run unchanged checks again, too.",
+            rich_help_panel="Judging without asking",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> int:
-    """Measure answers on a golden set.
+    """Measure answers on a golden set, judge a run again, or measure another system's answers.
 
-    Exit code 0: done, and the gate passed where one is named. 3: the gate failed. 1: an error,
-    or questions that ended in one.
+    Exit code 0: done, and the gate passed where one is named. 3: the gate failed. 1: an error.
     """
     source = _Source(replay_of=replay_of, answers=answers)
     source.check(index=index, corpus=corpus)
@@ -154,9 +207,9 @@ def evaluation(
             )
     comparison = compare(report, before) if before is not None else None
     result = judge_gate(report, rules, comparison=comparison) if rules is not None else None
-    _write(folder, report, before, comparison, result, _Files(html, junit, markdown_file))
+    write_files(folder, report, before, comparison, result, OutputFiles(html, junit, markdown_file))
     if as_json:
-        typer.echo(_json(report, comparison, result))
+        typer.echo(whole_json(report, comparison, result))
     else:
         console().print(
             report_view(report, run=folder, gate=result, comparison=comparison, html=html)
@@ -182,12 +235,6 @@ class _Source(NamedTuple):
                 hint="Give one of them.",
             )
         del index
-
-
-class _Files(NamedTuple):
-    html: Path | None
-    junit: Path | None
-    markdown: Path | None
 
 
 def _golden(golden: Path | None, corpus: str | None) -> Path:
@@ -218,49 +265,6 @@ def _prices(text: str | None) -> Prices | None:
             "write input=3,output=15, and where needed cache_read, cache_write, currency",
             param_hint="--prices",
         ) from error
-
-
-def _write(
-    folder: Path,
-    report: EvalReport,
-    baseline: EvalReport | None,
-    comparison: Comparison | None,
-    gate: GateResult | None,
-    files: _Files,
-) -> None:
-    if files.html is not None:
-        write_html(
-            files.html,
-            Run.open(folder),
-            report,
-            gate=gate,
-            comparison=comparison,
-            baseline=baseline,
-        )
-    if files.junit is not None:
-        _save(files.junit, junit_xml(report, gate))
-    if files.markdown is not None:
-        _save(files.markdown, markdown(report, gate=gate, comparison=comparison))
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror}.", hint="Name another file."
-        ) from error
-
-
-def _json(report: EvalReport, comparison: Comparison | None, gate: GateResult | None) -> str:
-    import json
-
-    whole = report.model_dump(mode="json")
-    whole["comparison"] = None if comparison is None else comparison.model_dump(mode="json")
-    whole["gate"] = None
-    if gate is not None:
-        whole["gate"] = {"passed": gate.passed, **gate.model_dump(mode="json")}
-    return json.dumps(whole, ensure_ascii=False, indent=2)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from grounded_rag.evaluation.completeness import completeness
 from grounded_rag.evaluation.gold import of_citation, on_gold, pieces_covered
-from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.judging import Judged
 from grounded_rag.evaluation.observations import (
     NOT_APPLICABLE,
     Observation,

@@ -15,7 +15,7 @@ from grounded_rag.evaluation.golden import load_golden
 from grounded_rag.evaluation.making import new_id
 from grounded_rag.evaluation.others import judge_other
 from grounded_rag.evaluation.records import EvalRecord, GoldenItem, RecordError, RunMeta
-from grounded_rag.evaluation.replay import Replay
+from grounded_rag.evaluation.replaying import Replay
 from grounded_rag.evaluation.report import EvalReport, ReportBuilder
 from grounded_rag.evaluation.runner import Progress, ProgressHook
 from grounded_rag.evaluation.runs import Run

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from grounded_rag.evaluation.answer_metrics import OUTDATED, outdated_documents
 from grounded_rag.evaluation.facts import Facts
-from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.judging import Judged
 from grounded_rag.evaluation.records import Answerable
 from grounded_rag.types import ClaimStatus, ClaimVerdict, Frozen, Reason
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from grounded_rag.evaluation.completeness import Completeness, completeness
 from grounded_rag.evaluation.gold import of_chunk, of_citation, on_gold, on_piece, pieces_covered
-from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.judging import Judged
 from grounded_rag.evaluation.records import GoldenItem
 from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
 from grounded_rag.types import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.judging import Judged
 from grounded_rag.evaluation.report import ItemRow, Standing
 from grounded_rag.highlight import segments
 from grounded_rag.types import ClaimVerdict, Located, RetrievedChunk

@@ -26,8 +26,8 @@ from grounded_rag.evaluation.html_tables import (
     kinds_table,
     metrics_table,
 )
-from grounded_rag.evaluation.judged import judged
-from grounded_rag.evaluation.markdown import rate
+from grounded_rag.evaluation.judging import judged
+from grounded_rag.evaluation.markdown_report import rate
 from grounded_rag.evaluation.metrics import MetricResult
 from grounded_rag.evaluation.plots import (
     point,

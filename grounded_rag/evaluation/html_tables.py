@@ -7,7 +7,7 @@ from html import escape
 
 from grounded_rag.evaluation.comparison import Comparison
 from grounded_rag.evaluation.html_answers import tag
-from grounded_rag.evaluation.markdown import rate
+from grounded_rag.evaluation.markdown_report import rate
 from grounded_rag.evaluation.metrics import MetricResult
 from grounded_rag.evaluation.report import EvalReport, ItemRow
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from grounded_rag.evaluation import answer_metrics as answers
 from grounded_rag.evaluation import retrieval_metrics as retrieval
-from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.judging import Judged
 from grounded_rag.evaluation.observations import Observation
 from grounded_rag.statistics import Interval, clopper_pearson
 from grounded_rag.types import Frozen

@@ -11,7 +11,7 @@ from grounded_rag.config import Policy
 from grounded_rag.evaluation.answer_metrics import correct_answers
 from grounded_rag.evaluation.costs import Costs, CostTally
 from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
-from grounded_rag.evaluation.judged import Judged, judged
+from grounded_rag.evaluation.judging import Judged, judged
 from grounded_rag.evaluation.metrics import PAIRED, MetricResult, Tally, catalogue
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
 from grounded_rag.evaluation.runs import Run

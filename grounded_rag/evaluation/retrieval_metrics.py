@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grounded_rag.evaluation.gold import of_chunk, on_gold, pieces_covered
-from grounded_rag.evaluation.judged import Judged
+from grounded_rag.evaluation.judging import Judged
 from grounded_rag.evaluation.observations import (
     NOT_APPLICABLE,
     Observation,

@@ -19,7 +19,7 @@ from evaluation_records import (
 )
 
 from grounded_rag.config import Policy
-from grounded_rag.evaluation.judged import judged
+from grounded_rag.evaluation.judging import judged
 from grounded_rag.evaluation.metrics import MetricState, catalogue, interval, measure
 from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.types import Answer, AnswerStatus, Refusal, RefusalReason, Trace, Validity

@@ -91,7 +91,7 @@ def test_a_changed_model_is_asked_and_its_word_counts(tmp_path):
 def test_a_changed_verifier_runs_the_rules_again_and_leaves_the_model_alone(tmp_path, monkeypatch):
     source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), Model()])
     monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
-    monkeypatch.setattr("grounded_rag.evaluation.replay.verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.replaying.verifier_fingerprint", lambda: "another")
     model = Model()
     replay(source, run=tmp_path / "b", checks=[*default_checks(), model])
     assert model.asked == 0
