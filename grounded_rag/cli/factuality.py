@@ -20,8 +20,15 @@ from grounded_rag.cli.render import console
 from grounded_rag.text.display import one_line
 
 if TYPE_CHECKING:
-    from grounded_rag.evaluation.factuality import ClaimFactuality, FactualityModel, Measured
+    from grounded_rag.evaluation.factuality import (
+        ClaimFactuality,
+        FactualityModel,
+        Measured,
+        ScoredItem,
+    )
     from grounded_rag.evaluation.factuality.calibration import Calibration
+
+_SHOWN = 25
 
 
 def calibrate(
@@ -77,16 +84,29 @@ def calibrate(
 
 
 def factuality(
-    answer: Annotated[Path, typer.Argument(help="An answer, as `ask --json` prints it.")],
+    answer: Annotated[
+        Path, typer.Argument(help="An answer, as `ask --json` prints it, or the folder of a run.")
+    ],
     model: Annotated[Path, typer.Option("--model", "-m", help="Model that `calibrate` wrote.")],
     as_json: JsonOption = False,
 ) -> int:
-    """Show how likely each claim of an answer is true.
+    """Show how likely each claim of an answer is true, or of a run, the least likely first.
 
-    Exit code 1 where the model was fitted under another policy than the answer's.
+    Exit code 1 where the model was fitted under another policy than the answers'.
     """
-    from grounded_rag.evaluation.factuality import FactualityModel
+    from grounded_rag.evaluation.factuality import FactualityModel, score_run
+    from grounded_rag.evaluation.runs import Run
 
+    fitted = FactualityModel.load(model)
+    if answer.is_dir():
+        run = Run.open(answer)
+        with _bar(run.meta.items, enabled=not as_json) as progress:
+            items = score_run(run, fitted, progress=progress)
+        if as_json:
+            typer.echo("[" + ", ".join(item.model_dump_json() for item in items) + "]")
+        else:
+            console().print(run_view(items, fitted))
+        return 0
     try:
         read = Answer.model_validate_json(answer.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, ValidationError) as error:
@@ -94,12 +114,9 @@ def factuality(
             f"{answer} is no answer: {str(error).splitlines()[0]}.",
             hint="Save one: grounded-rag ask … --json > answer.json",
         ) from error
-    fitted = FactualityModel.load(model)
     claims = fitted.score_answer(read)
     if as_json:
-        typer.echo(
-            "[" + ", ".join(claim.model_dump_json(exclude_none=False) for claim in claims) + "]"
-        )
+        typer.echo("[" + ", ".join(claim.model_dump_json() for claim in claims) + "]")
     else:
         console().print(factuality_view(claims, fitted))
     return 0
@@ -186,3 +203,19 @@ def factuality_view(claims: Sequence[ClaimFactuality], model: FactualityModel) -
 
 def _plain(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def run_view(items: Sequence[ScoredItem], model: FactualityModel) -> RenderableType:
+    """Return the answered questions of a run with the lowest probability of each."""
+    lines: list[RenderableType] = []
+    for item in items[:_SHOWN]:
+        share = "unknown" if item.lowest is None else f"{item.lowest:.2f}"
+        lines.append(Text(f"P(true) {share}  {one_line(item.item)}: {one_line(item.question)}"))
+        lines.extend(
+            Text(f"    {_plain(claim.factuality.p_true)}  {one_line(claim.claim)}", style="dim")
+            for claim in item.claims
+        )
+    if len(items) > _SHOWN:
+        lines.append(Text(f"{len(items) - _SHOWN} more (see --json)", style="dim"))
+    lines.append(Text(f"{len(items)} answers; fitted on {model.fitted_on} claims", style="dim"))
+    return Group(*lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -16,14 +17,19 @@ from grounded_rag.evaluation.factuality import (
     NothingKnown,
     Scorers,
     Variant,
+    builtin_scorers,
     claims_of,
     fit,
     label_scores,
     read_labelled,
+    score_run,
 )
 from grounded_rag.evaluation.factuality.calibration import calibrate_claims
 from grounded_rag.evaluation.policies import fingerprint_of, policy_fingerprint
+from grounded_rag.evaluation.records import EvalRecord, GoldenItem, RunMeta
+from grounded_rag.evaluation.runs import Run
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
+from grounded_rag.types import Claim
 
 FACTS = [f"Account {number} pays {number}.5 % interest a year." for number in range(1, 31)]
 WORDS = Scorers(
@@ -205,3 +211,37 @@ def test_wrong_use_is_said(labelled, tmp_path):
     assert result.exit_code == 1
     assert run("factuality", labelled, "--model", out).exit_code == 1
     assert not out.exists()
+
+
+def test_a_run_is_shown_the_least_probable_first(model, tmp_path):
+    answers = [answer_under(Policy()) for _ in range(2)]
+    weaker = answers[1].model_copy(
+        update={
+            "claims": (
+                answers[1].claims[0].model_copy(update={"claim": Claim(text="Parrots fly.")}),
+            )
+        }
+    )
+    refused = answers[0].model_copy(update={"claims": (), "evidence": ()})
+    meta = RunMeta(
+        id="r",
+        started=dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
+        items=3,
+        fingerprint=policy_fingerprint(),
+    )
+    with Run.create(tmp_path / "run", meta) as made:
+        for name, answer in (("strong", answers[0]), ("weak", weaker), ("none", refused)):
+            item = GoldenItem(id=name, question="What is the fee?")
+            made.append(EvalRecord(item=item, answer=answer))
+    found = score_run(Run.open(tmp_path / "run"), model, scorers=WORDS)
+    assert [item.item for item in found] == ["weak", "strong"]
+    assert found[0].lowest == found[0].claims[0].factuality.p_true < found[1].lowest
+
+    path = model.model_copy(update={"scorers": builtin_scorers().names}).save(tmp_path / "m.json")
+    shown = run("factuality", tmp_path / "run", "--model", path)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.index("weak") < shown.output.index("strong")
+    assert len(json.loads(run("factuality", tmp_path / "run", "-m", path, "--json").output)) == 2
+    other = meta.model_copy(update={"fingerprint": "other"})
+    with Run.create(tmp_path / "other", other), pytest.raises(ConfigError):
+        score_run(Run.open(tmp_path / "other"), model, scorers=WORDS)

@@ -44,6 +44,7 @@ from grounded_rag.evaluation.factuality.model import (
     Measured,
     Variant,
 )
+from grounded_rag.evaluation.factuality.reporting import ScoredItem, score_run
 from grounded_rag.evaluation.factuality.scorers import (
     EntailmentFaithfulness,
     JudgeFaithfulness,
@@ -75,6 +76,7 @@ __all__ = [
     "ParametricKnowledge",
     "ReliabilityBin",
     "RiskPoint",
+    "ScoredItem",
     "Scorer",
     "Scorers",
     "SemanticEntropy",
@@ -99,4 +101,5 @@ __all__ = [
     "reliability",
     "risk_coverage",
     "roc_auc",
+    "score_run",
 ]

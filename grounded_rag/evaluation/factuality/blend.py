@@ -21,8 +21,8 @@ class Blend:
 
     Coverage weighs words, knows numbers and derivations, and leaves out what question and title
     say; shared words are counted as they are. Nearness in meaning is the cosine of each sentence
-    of the claim to the nearest of those that share most words with it, averaged. It is an ordering, like its
-    parts, and no entailment: a calibration makes a share of it.
+    of the claim to the nearest of those that share most words with it, averaged. It is an
+    ordering, like its parts, and no entailment: a calibration makes a share of it.
     """
 
     def __init__(self, embedding: SentenceEmbedding | None, *, name: str = "") -> None:

@@ -1,0 +1,68 @@
+"""P(true) of every claim of a run, for a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from grounded_rag.deciders import Share
+from grounded_rag.evaluation.factuality.combine import Scorers
+from grounded_rag.evaluation.factuality.model import ClaimFactuality, FactualityModel
+from grounded_rag.evaluation.runs import Run
+from grounded_rag.types import Frozen
+
+
+class ScoredItem(Frozen):
+    """One answered question of a run with the probabilities of its claims.
+
+    Attributes:
+        item: Id of the golden item.
+        question: The question.
+        claims: The shipped claims, in order.
+        lowest: Lowest P(true) of them; None where one could not be scored.
+    """
+
+    item: str
+    question: str
+    claims: tuple[ClaimFactuality, ...]
+    lowest: Share | None
+
+
+def score_run(
+    run: Run,
+    model: FactualityModel,
+    *,
+    scorers: Scorers | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[ScoredItem, ...]:
+    """Return the answered questions of a run, the least probable first.
+
+    Args:
+        run: The run; refusals, errors and other systems' answers are left out.
+        model: A model fitted under the run's policy.
+        scorers: The scorers that it was fitted with; None takes the built-in ones.
+        progress: Told after each record how many are done.
+
+    Raises:
+        ConfigError: The run was made under another policy, or the scorers differ.
+    """
+    model.check_fingerprint(run.meta.fingerprint)
+    items: list[ScoredItem] = []
+    for done, record in enumerate(run.records(), start=1):
+        if record.answer is not None and record.answer.claims:
+            claims = model.score_answer(record.answer, scorers=scorers)
+            items.append(
+                ScoredItem(
+                    item=record.item.id,
+                    question=record.item.question,
+                    claims=claims,
+                    lowest=_lowest(claims),
+                )
+            )
+        if progress is not None:
+            progress(done)
+    return tuple(sorted(items, key=lambda item: -1.0 if item.lowest is None else item.lowest))
+
+
+def _lowest(claims: Sequence[ClaimFactuality]) -> float | None:
+    known = [claim.factuality.p_true for claim in claims]
+    return None if None in known else min(value for value in known if value is not None)
