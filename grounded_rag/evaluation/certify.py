@@ -13,7 +13,7 @@ from grounded_rag.config import Policy
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.answer_metrics import correct_answers
 from grounded_rag.evaluation.certificate import Bound, Certificate, Fuzzed, Subject, make_bound
-from grounded_rag.evaluation.judged import Judged, judged
+from grounded_rag.evaluation.judging import Judged, judged
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.testing.tamper import FuzzReport
