@@ -67,18 +67,28 @@ from grounded_rag.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from grounded_rag.confirmation import averify
+    from grounded_rag.conversation.conversation import Conversation
     from grounded_rag.generate.citations_api import CitationsGenerator
     from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.structured import StructuredGenerator
     from grounded_rag.index.embedding import MiniLMEmbedding
     from grounded_rag.index.foreign import LlamaIndexRetriever
     from grounded_rag.ingestion import IngestReport, update_index
+    from grounded_rag.judge import LLMJudge
+    from grounded_rag.models.entailment import OnnxEntailment
+    from grounded_rag.models.nli import CrossEncoderEntailment
+    from grounded_rag.models.token_detector import TokenDetector
+    from grounded_rag.protocols import ClaimCase
     from grounded_rag.rag import GroundedRAG
     from grounded_rag.receipts.audit import AuditReport, audit_receipts
     from grounded_rag.receipts.check import verify_receipt
     from grounded_rag.receipts.findings import ReceiptCheck
     from grounded_rag.receipts.storage import load_receipt, save_receipt
+    from grounded_rag.relevance import RelevanceCheck
     from grounded_rag.verification import verify
+    from grounded_rag.verification.stack import role
+    from grounded_rag.verification.support import default_checks
+    from grounded_rag.verifier import Verifier
 
 __all__ = [
     "Answer",
@@ -89,9 +99,11 @@ __all__ = [
     "CitationCheck",
     "CitationsGenerator",
     "Claim",
+    "ClaimCase",
     "ClaimStatus",
     "ClaimVerdict",
     "ConfigError",
+    "CrossEncoderEntailment",
     "Document",
     "Draft",
     "DraftError",
@@ -107,6 +119,7 @@ __all__ = [
     "IndexNotFoundError",
     "IngestReport",
     "InputError",
+    "LLMJudge",
     "LlamaIndexRetriever",
     "Located",
     "ManifestError",
@@ -114,6 +127,7 @@ __all__ = [
     "MissingExtraError",
     "MissingKeyError",
     "NoTextError",
+    "OnnxEntailment",
     "Outcome",
     "Policy",
     "PromptError",
@@ -127,19 +141,24 @@ __all__ = [
     "ReceiptError",
     "Refusal",
     "RefusalReason",
+    "RelevanceCheck",
     "RetrievedChunk",
     "Signal",
     "Span",
     "StoreError",
     "StructuredGenerator",
     "Tier",
+    "TokenDetector",
     "UndecodableError",
     "UnsupportedFormatError",
     "Validity",
     "Verification",
+    "Verifier",
     "audit_receipts",
     "averify",
+    "default_checks",
     "load_receipt",
+    "role",
     "save_receipt",
     "update_index",
     "verify",
@@ -150,17 +169,27 @@ __all__ = [
 # bare `import grounded_rag` stays fast, and `verify` works where only pydantic is installed.
 _LAZY = {
     "AuditReport": "grounded_rag.receipts.audit",
+    "Conversation": "grounded_rag.conversation.conversation",
     "CitationsGenerator": "grounded_rag.generate.citations_api",
+    "ClaimCase": "grounded_rag.protocols",
+    "CrossEncoderEntailment": "grounded_rag.models.nli",
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
     "IngestReport": "grounded_rag.ingestion",
+    "LLMJudge": "grounded_rag.judge",
     "LlamaIndexRetriever": "grounded_rag.index.foreign",
     "MiniLMEmbedding": "grounded_rag.index.embedding",
+    "OnnxEntailment": "grounded_rag.models.entailment",
     "ReceiptCheck": "grounded_rag.receipts.findings",
+    "RelevanceCheck": "grounded_rag.relevance",
     "StructuredGenerator": "grounded_rag.generate.structured",
+    "TokenDetector": "grounded_rag.models.token_detector",
+    "Verifier": "grounded_rag.verifier",
     "audit_receipts": "grounded_rag.receipts.audit",
     "averify": "grounded_rag.confirmation",
+    "default_checks": "grounded_rag.verification.support",
     "load_receipt": "grounded_rag.receipts.storage",
+    "role": "grounded_rag.verification.stack",
     "save_receipt": "grounded_rag.receipts.storage",
     "update_index": "grounded_rag.ingestion",
     "verify": "grounded_rag.verification",

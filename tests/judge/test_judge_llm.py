@@ -264,3 +264,38 @@ def test_a_lone_surrogate_can_be_sent(judging):
     ask(provider, JudgeRequest(items=(item,)))
     assert provider.sent()["claims"][0]["claim"] == "broken \ufffd"
     assert json.dumps(provider.bodies[0])
+
+
+class Sampler:
+    """A connection to a provider that takes a temperature, or does not."""
+
+    anthropic = False
+    provider = "other"
+
+    def __init__(self, *, takes):
+        self.takes = takes
+        self.options = []
+
+    async def call(self, messages, shape, *, max_output_tokens, on_response, options=None):
+        self.options.append(options)
+        if options and not self.takes:
+            raise ValueError("Unsupported value: 'temperature' does not support 0")
+        on_response({"stop_reason": "stop", "usage": {"input_tokens": 5, "output_tokens": 1}})
+        return shape.model_validate(
+            {"verdicts": [{"number": 1, "verdict": "NOT_MENTIONED", "rests_on": []}]}
+        )
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_temperature_is_zero_where_the_provider_takes_it(monkeypatch, takes):
+    sampler = Sampler(takes=takes)
+    monkeypatch.setattr("grounded_rag.judge.calls.connect", lambda *_: sampler)
+    judge = LLMJudge("other/model")
+
+    async def run():
+        return [await judge.judge(ONE), await judge.judge(ONE)]
+
+    for judgement in anyio.run(run):
+        assert grades(judgement) == [Grade.NOT_MENTIONED]
+    zero = {"temperature": 0}
+    assert sampler.options == ([zero, zero] if takes else [zero, None, None])
