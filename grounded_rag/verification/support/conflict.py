@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.sentences import split_sentences
@@ -17,6 +19,7 @@ from grounded_rag.verification.support.terms import Reading, Term, read
 
 _NEAR = 0.6
 _SHARED = 2
+_SIEVE = 0.4
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
 
@@ -70,22 +73,48 @@ def find_conflicts(
 def _conflict(
     claim: Reading, evidence: Sequence[Reading], rival: RetrievedChunk
 ) -> Conflict | None:
-    hostile = injected_spans(rival.chunk.text)
-    for span in split_sentences(rival.chunk.text)[:_MAX_SENTENCES]:
-        if any(span.overlaps(other) for other in hostile):
-            continue
-        text = span.of(rival.chunk.text)
-        other = read(text)
+    for other, stems in _sentences(rival.chunk.text):
         for mine in evidence:
-            detail = _differs(claim, mine, other)
+            if not _alike(mine, stems):
+                continue
+            detail = _differs(claim, mine, other.reading)
             if detail:
                 return Conflict(
                     chunk_id=rival.chunk.id,
                     doc_id=rival.chunk.doc_id,
-                    text=text.strip(),
+                    text=other.text,
                     detail=detail,
                 )
     return None
+
+
+class _Sentence(NamedTuple):
+    text: str
+    reading: Reading
+
+
+@lru_cache(maxsize=512)
+def _sentences(text: str) -> tuple[tuple[_Sentence, frozenset[str]], ...]:
+    """Return the sentences of a chunk that may speak, each with its solid stems; read once."""
+    hostile = injected_spans(text)
+    found = []
+    for span in split_sentences(text)[:_MAX_SENTENCES]:
+        if not any(span.overlaps(other) for other in hostile):
+            sentence = span.of(text)
+            reading = read(sentence)
+            found.append((_Sentence(sentence.strip(), reading), _stems(reading)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=2048)
+def _stems(reading: Reading) -> frozenset[str]:
+    return frozenset(term.stem for term in reading.terms if _solid(term))
+
+
+def _alike(mine: Reading, stems: frozenset[str]) -> bool:
+    """Whether enough words are shared for two sentences to be worth laying side by side."""
+    own = _stems(mine)
+    return len(own & stems) >= max(_SHARED, len(own) * _SIEVE)
 
 
 def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
