@@ -89,7 +89,8 @@ def _ask(page: Page, shot: Shot) -> None:
     page.keyboard.press("Enter")
     page.locator(".answer:not(.pending)").wait_for()
     if page.locator("#source .page").count():
-        page.locator("#source .page img").wait_for()
+        page.locator("#source .page rect").first.wait_for()
+        page.locator("#source .paper").evaluate("node => node.scrollIntoView()")
     if shot.then == "trace":
         page.get_by_role("button", name="How it was checked").click()
         page.locator(".claims").wait_for()

@@ -1,0 +1,154 @@
+"""What the page is told of an answer; its JSON is what the script reads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from chatbot.passages import Block
+from grounded_rag.types import Frozen
+
+
+class DateLine(Frozen):
+    """A date of a document, told in words."""
+
+    label: str
+    date: str
+
+
+class Badge(Frozen):
+    """Something to know about a source at once.
+
+    Attributes:
+        kind: "current", or the kind of the flag.
+        label: One or two words.
+    """
+
+    kind: str
+    label: str
+
+
+class SourceView(Frozen):
+    """A source card.
+
+    Attributes:
+        number: Its mark in the answer; None for a passage that is no part of it.
+        title: Title of the document.
+        place: Headings above the passage.
+        file: Id of the document.
+        page: Page on which the quote starts, where known.
+        badges: What to know at once.
+        dates: When it holds.
+        blocks: The passage, with the quote marked.
+        quote: The quote: the source's own characters.
+        exact: Whether the draft's quote was literal, or differed in presentation only.
+        picture: Whether the page can be shown as a picture.
+    """
+
+    number: int | None = None
+    title: str
+    place: tuple[str, ...] = ()
+    file: str
+    page: int | None = None
+    badges: tuple[Badge, ...] = ()
+    dates: tuple[DateLine, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    quote: str = ""
+    exact: bool = True
+    picture: bool = False
+
+
+class ClaimView(Frozen):
+    """A verified claim and the numbers of the sources that carry it."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+
+class Side(Frozen):
+    """One side of a conflict.
+
+    Attributes:
+        number: Its mark, for the side that the answer cites.
+        title: Title of the document.
+        text: What it says, in its own words.
+        dates: When it holds.
+    """
+
+    number: int | None
+    title: str
+    text: str
+    dates: tuple[DateLine, ...] = ()
+
+
+class Note(Frozen):
+    """A remark on the answer.
+
+    Attributes:
+        kind: Kind of the flag.
+        label: A few words.
+        detail: One sentence.
+        since: When the state began, where known.
+        numbers: Marks that it is about.
+        current: Title of the document in force, for an outdated source.
+        sides: Both sides of a conflict.
+    """
+
+    kind: str
+    label: str
+    detail: str
+    since: str | None = None
+    numbers: tuple[int, ...] = ()
+    current: str | None = None
+    sides: tuple[Side, ...] = ()
+
+
+class RefusalView(Frozen):
+    """Why there is no answer, and what was found instead.
+
+    Attributes:
+        text: The one refusal sentence.
+        detail: Why.
+        next_step: What to do.
+        nearest: Passages to read oneself. They are no answer.
+    """
+
+    text: str
+    detail: str
+    next_step: str
+    nearest: tuple[SourceView, ...] = ()
+
+
+class AnswerView(Frozen):
+    """All that the page shows of an answer.
+
+    Attributes:
+        id: Name of the answer in later requests.
+        question: The question.
+        status: Answered, partial or refused.
+        claims: The verified claims.
+        sources: The cards, by number.
+        unanswered: Parts of the question that stay open.
+        notes: Remarks: outdated, conflicting, and others.
+        refusal: Set instead of claims.
+        corpus: Title of the corpus.
+        as_of: Date for which the answer holds.
+        generator: Who wrote the draft.
+        seconds: Wall-clock seconds.
+        attempts: Drafts that were needed.
+        tokens: Tokens used.
+    """
+
+    id: str
+    question: str
+    status: Literal["answered", "partial", "refused"]
+    claims: tuple[ClaimView, ...] = ()
+    sources: tuple[SourceView, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    refusal: RefusalView | None = None
+    corpus: str
+    as_of: str
+    generator: str
+    seconds: float
+    attempts: int
+    tokens: int
