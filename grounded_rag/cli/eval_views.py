@@ -66,7 +66,7 @@ def _metrics(report: EvalReport) -> Table:
         count = f"{result.hits:g}/{result.trials}" if result.kind == "share" else f"{result.trials}"
         table.add_row(
             Text(f"  {result.title}"),
-            Text(rate(result)),
+            Text(rate(result) if result.trials else "failed" if result.failed else "–"),
             count if result.trials else "",
             f"{low:.1%}–{high:.1%}" if result.trials else "",
             str(result.not_applicable),

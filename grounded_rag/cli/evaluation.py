@@ -52,7 +52,10 @@ def evaluation(
         str | None, typer.Option(help="Only items of this split.", rich_help_panel="Running")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first items.", rich_help_panel="Running")
+        int | None,
+        typer.Option(
+            min=1, help="Only so many items, spread over the set.", rich_help_panel="Running"
+        ),
     ] = None,
     run: Annotated[
         Path | None,

@@ -87,7 +87,7 @@ def evaluate(
         run: Folder of the run. An unfinished run there is continued: items that have a record are
             not asked again, those that ended in an error are. None keeps nothing but the report.
         split: Only items of this split.
-        limit: Only the first items.
+        limit: Only so many items, spread evenly over the set.
         options: Concurrency, relevance, prices, progress.
 
     Raises:
@@ -140,12 +140,16 @@ async def aevaluate(
 def select(
     items: Sequence[GoldenItem], *, split: str | None = None, limit: int | None = None
 ) -> tuple[GoldenItem, ...]:
-    """Return the items of a split, at most `limit` of them.
+    """Return the items of a split, at most `limit` of them, spread evenly over the set.
+
+    Sets are often sorted by kind; the first items would be of one kind.
 
     Raises:
         InputError: None is left, or an id comes twice.
     """
-    chosen = tuple(item for item in items if split is None or item.split == split)[:limit]
+    chosen = tuple(item for item in items if split is None or item.split == split)
+    if limit is not None and limit < len(chosen):
+        chosen = tuple(chosen[number * len(chosen) // limit] for number in range(limit))
     if not chosen:
         splits = sorted({item.split or "-" for item in items})
         raise InputError(

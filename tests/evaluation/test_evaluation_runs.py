@@ -178,7 +178,9 @@ def test_costs_are_summed_and_priced():
 def test_a_split_that_is_not_there_is_an_error_that_names_those_that_are():
     with pytest.raises(InputError, match="dev"):
         select([item(split="dev")], split="test")
-    assert [i.id for i in select([item(id="x"), item(id="y")], limit=1)] == ["x"]
+    some = [item(id=str(number)) for number in range(10)]
+    assert [i.id for i in select(some, limit=3)] == ["0", "3", "6"]
+    assert len(select(some, limit=20)) == 10
 
 
 def test_a_report_says_what_is_missing(tmp_path):
