@@ -103,6 +103,7 @@ __all__ = [
     "ClaimStatus",
     "ClaimVerdict",
     "ConfigError",
+    "Conversation",
     "CrossEncoderEntailment",
     "Document",
     "Draft",

@@ -16,6 +16,7 @@ from grounded_rag.events import Event, Final
 from grounded_rag.options import Options, needs_review
 from grounded_rag.parts import Parts
 from grounded_rag.pipeline import answer_question
+from grounded_rag.protocols import Generator
 from grounded_rag.relevance import with_relevance
 from grounded_rag.running import Listener
 from grounded_rag.types import Answer, Instant
@@ -33,6 +34,16 @@ class Asking:
         self._on_refusal = options.get("on_refusal")
         self._on_review = options.get("on_review")
         self._receipts = Path(options["receipts"]) if "receipts" in options else None
+
+    @property
+    def loop(self) -> BackgroundLoop:
+        """The background loop that serves the blocking calls."""
+        return self._loop
+
+    @property
+    def generator(self) -> Generator:
+        """The generator that writes the drafts."""
+        return self._parts.generator
 
     def query(
         self,

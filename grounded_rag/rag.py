@@ -192,6 +192,11 @@ class GroundedRAG(Asking):
         )
         return self._loop.run(check)
 
+    @property
+    def index_path(self) -> Path | None:
+        """Folder of the index, or None where this object was made from a retriever."""
+        return None if self._index is None else self._index.path
+
     def status(self) -> IndexStatus:
         """Return what the index holds.
 

@@ -9,6 +9,7 @@ import typer
 from grounded_rag import __version__
 from grounded_rag.cli import (
     ask,
+    chat,
     certify,
     commands,
     currency,
@@ -49,6 +50,7 @@ def _root(
 for _name, _function in (
     ("ingest", commands.ingest),
     ("ask", ask.ask),
+    ("chat", chat.chat),
     ("verify", commands.verify),
     ("status", commands.status),
     ("demo", demo.demo),

@@ -111,15 +111,35 @@ def _read(root: Path, name: str) -> str:
         ) from None
 
 
-def _template(root: Path, name: str, known: frozenset[str], words: tuple[str, ...]) -> str:
+def read_prompt(folder: Path | None, name: str) -> str:
+    """Return the text of a prompt without placeholders, its version line left out.
+
+    Args:
+        folder: Folder of one's own prompts; None reads the built-in one.
+        name: Name of the file.
+
+    Raises:
+        PromptError: It cannot be read, or does not start with a version comment.
+    """
+    root = prompts_dir() if folder is None else folder
+    _, _, body = _versioned(root, name).partition("\n")
+    return body.strip()
+
+
+def _versioned(root: Path, name: str) -> str:
     text = _read(root, name)
-    path = root / name
-    first, _, body = text.partition("\n")
-    if not _VERSION.fullmatch(first.strip()):
+    if not _VERSION.fullmatch(text.partition("\n")[0].strip()):
         raise PromptError(
-            f"{path} does not start with a version comment.",
+            f"{root / name} does not start with a version comment.",
             hint="Make its first line, for example, <!-- my prompt, version 1 -->",
         )
+    return text
+
+
+def _template(root: Path, name: str, known: frozenset[str], words: tuple[str, ...]) -> str:
+    text = _versioned(root, name)
+    path = root / name
+    _, _, body = text.partition("\n")
     template = Template(body)
     if not template.is_valid():
         raise PromptError(

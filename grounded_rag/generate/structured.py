@@ -103,6 +103,16 @@ class StructuredGenerator:
         )
 
     @property
+    def model(self) -> str | None:
+        """The model as it was named, or None for the default one."""
+        return self._model
+
+    @property
+    def client(self) -> Any | None:
+        """The client that was handed over, or None."""
+        return self._client
+
+    @property
     def prompts(self) -> PromptSet:
         """The prompts in force, for a policy's fingerprint."""
         return self._prompts

@@ -1,0 +1,202 @@
+"""A conversation over a `GroundedRAG`: self-standing questions, earlier answers checked again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from pydantic import JsonValue
+
+from grounded_rag.conversation.rules import RuleRewriter
+from grounded_rag.conversation.turns import ConversationEvent, Outdated, Rewriter, Turn, Understood
+from grounded_rag.errors import GroundedRAGError, QuestionError
+from grounded_rag.events import Final
+from grounded_rag.types import Answer, Instant
+
+if TYPE_CHECKING:
+    from grounded_rag.rag import GroundedRAG
+    from grounded_rag.receipts.findings import ReceiptCheck
+
+
+class Conversation:
+    """Asks one `GroundedRAG` follow-up questions.
+
+    A follow-up is made self-standing from the earlier *questions* and then answered like any
+    other question: from retrieved passages alone. No earlier answer is ever given to a generator,
+    so that nothing said before can become evidence, whoever said it. Before each answer the
+    earlier ones are checked against the index as it is now.
+
+    Attributes:
+        turns: What was asked and answered, oldest first.
+    """
+
+    def __init__(
+        self,
+        rag: GroundedRAG,
+        *,
+        rewriter: Rewriter | None = None,
+        turns: Sequence[Turn] = (),
+    ) -> None:
+        """Begin a conversation, or go on with one.
+
+        Args:
+            rag: Answers the questions; it stays open when the conversation ends.
+            rewriter: Makes follow-ups self-standing. By default a model does where `rag` has a
+                model write its claims, and rules do otherwise.
+            turns: Earlier turns, as `turns` of a conversation held them. They may come from
+                anywhere: nothing in them is believed.
+        """
+        self._rag = rag
+        self._rewriter = rewriter or _default_rewriter(rag)
+        self._turns = list(turns)
+        self._told: set[int] = set()
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """What was asked and answered, oldest first."""
+        return tuple(self._turns)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        as_of: Instant | str | None = None,
+        filters: Mapping[str, JsonValue] | None = None,
+    ) -> Turn:
+        """Ask the next question; the blocking twin of `aask`."""
+        return self._rag.loop.run(partial(self.aask, question, as_of=as_of, filters=filters))
+
+    async def aask(
+        self,
+        question: str,
+        *,
+        as_of: Instant | str | None = None,
+        filters: Mapping[str, JsonValue] | None = None,
+    ) -> Turn:
+        """Ask the next question.
+
+        Args:
+            question: The question; it may refer to earlier ones.
+            as_of: Moment for which the answer should hold; today in UTC by default.
+            filters: Metadata that documents must carry.
+
+        Returns:
+            The turn, with the earlier answers that were found not to hold any more.
+
+        Raises:
+            QuestionError: The question is empty.
+            ProviderError: The named provider failed.
+        """
+        understood = await self._understood(question)
+        outdated = await self._outdated(as_of)
+        answer = await self._rag.aquery(understood.question, as_of=as_of, filters=filters)
+        return self._took(understood, answer, outdated)
+
+    def stream(
+        self,
+        question: str,
+        *,
+        as_of: Instant | str | None = None,
+        filters: Mapping[str, JsonValue] | None = None,
+    ) -> Iterator[ConversationEvent]:
+        """Ask the next question and tell what happens; the blocking twin of `astream`."""
+        return self._rag.loop.iterate(partial(self.astream, question, as_of=as_of, filters=filters))
+
+    async def astream(
+        self,
+        question: str,
+        *,
+        as_of: Instant | str | None = None,
+        filters: Mapping[str, JsonValue] | None = None,
+    ) -> AsyncGenerator[ConversationEvent]:
+        """Ask the next question and tell what happens; see `GroundedRAG.astream`.
+
+        First comes `Understood`, then one `Outdated` an earlier answer that no longer holds, then
+        the events of the question. The turn is added before the last event.
+        """
+        understood = await self._understood(question)
+        yield understood
+        outdated = await self._outdated(as_of)
+        for each in outdated:
+            yield each
+        stream = self._rag.astream(understood.question, as_of=as_of, filters=filters)
+        async with aclosing(stream) as events:
+            async for event in events:
+                if isinstance(event, Final):
+                    self._took(understood, event.answer, outdated)
+                yield event
+
+    async def _understood(self, question: str) -> Understood:
+        if not question.strip():
+            raise QuestionError("The question is empty.", hint="Ask something in plain words.")
+        earlier = [turn.question for turn in self._turns]
+        written = await self._rewriter.rewrite(question, earlier=earlier)
+        return Understood(asked=question, question=written if written.strip() else question)
+
+    async def _outdated(self, as_of: Instant | str | None) -> tuple[Outdated, ...]:
+        """Return the earlier answers that no longer hold, each told once."""
+        index = self._rag.index_path
+        open_turns = {
+            number: turn
+            for number, turn in enumerate(self._turns, start=1)
+            if turn.answer.answered and number not in self._told
+        }
+        if index is None or not open_turns:
+            return ()
+        found = await to_thread.run_sync(_check_again, open_turns, index, as_of)
+        self._told.update(each.turn for each in found)
+        return found
+
+    def _took(self, understood: Understood, answer: Answer, outdated: tuple[Outdated, ...]) -> Turn:
+        turn = Turn(
+            asked=understood.asked, question=understood.question, answer=answer, outdated=outdated
+        )
+        self._turns.append(turn)
+        return turn
+
+
+def _default_rewriter(rag: GroundedRAG) -> Rewriter:
+    from grounded_rag.generate.structured import StructuredGenerator
+
+    generator = rag.generator
+    if not isinstance(generator, StructuredGenerator):
+        return RuleRewriter()
+    from grounded_rag.conversation.prompted import PromptRewriter
+
+    return PromptRewriter(generator.model, client=generator.client)
+
+
+def _check_again(
+    turns: Mapping[int, Turn], index: Path, as_of: Instant | str | None
+) -> tuple[Outdated, ...]:
+    from grounded_rag.receipts.check import verify_receipt
+
+    found: list[Outdated] = []
+    for number, turn in turns.items():
+        try:
+            receipt = turn.answer.receipt()
+        except (GroundedRAGError, KeyError):
+            # A turn from elsewhere whose parts do not fit together.
+            reasons = ["The answer of this turn cannot be checked."]
+        else:
+            reasons = _against(verify_receipt(receipt, index=index, as_of=as_of))
+        if reasons:
+            once = tuple(dict.fromkeys(reasons))
+            found.append(Outdated(turn=number, question=turn.question, reasons=once))
+    return tuple(found)
+
+
+def _against(check: ReceiptCheck) -> list[str]:
+    """Return what speaks against an answer now; what it was flagged for then is no news."""
+    from grounded_rag.receipts.findings import UNCHANGED
+
+    reasons = [problem.detail for problem in (*check.altered, *check.unconfirmed)]
+    for claim in check.claims:
+        if claim.status not in UNCHANGED:
+            reasons.append(claim.why)
+        reasons.extend(stale.detail for stale in claim.stale if not stale.known_then)
+    return reasons
