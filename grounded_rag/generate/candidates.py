@@ -15,6 +15,7 @@ from grounded_rag.types import RetrievedChunk, Span
 _TITLE_WORD = 4
 _NUMBERING = "0123456789.()[] \t-*•"
 _FEW_WORDS = 6
+_TITLE_WORDS = 8
 _ENDS = tuple(".!:。！：…)”\"'’»")
 _INSIDE = ".,;:!-–—"
 _TITLE_LENGTH = 60
@@ -151,8 +152,10 @@ class _Walk:
 
 def _is_furniture(text: str, words: int) -> bool:
     """Whether a piece of prose is a title, a signature or a page head rather than a sentence."""
-    if text.endswith(_ENDS) or _FIGURE.search(text):
+    if text.endswith(_ENDS):
         return False
+    if _FIGURE.search(text):
+        return text.isupper() and words <= _TITLE_WORDS
     return words < _FEW_WORDS or text.isupper() or "\n" in text
 
 
@@ -161,7 +164,8 @@ def _is_title(text: str) -> bool:
     bare = text.lstrip(_NUMBERING)
     if text.endswith(_ENDS) or _FIGURE.search(bare):
         return False
-    words = [word for word in bare.split() if len(word) >= _TITLE_WORD and word.isalpha()]
+    bare_words = (word.strip(_INSIDE) for word in bare.split())
+    words = [word for word in bare_words if len(word) >= _TITLE_WORD and word.isalpha()]
     return len(words) > 1 and all(word[0].isupper() for word in words)
 
 

@@ -147,14 +147,11 @@ class ExtractiveGenerator:
             outdated=outdated,
             successors=_successors(request, outdated),
         )
-        return Assessment(
-            text=part,
-            confidence=selection.confidence,
-            claims=tuple(
-                claim_of(i, candidates, request.chunks, question, literal=i in before.worded)
-                for i in selection.indices
-            ),
-        )
+        claims = [
+            claim_of(i, candidates, request.chunks, question, literal=i in before.worded)
+            for i in selection.indices
+        ]
+        return Assessment(text=part, confidence=selection.confidence, claims=_without_parts(claims))
 
     def _compare(
         self, question: Question, candidates: Sequence[Candidate], indices: Sequence[int]
@@ -190,6 +187,21 @@ def _analyse_parts(parts: Sequence[str]) -> list[Question]:
             stems=question.stems | {term.word.stem for term in borrowed},
         )
     return questions
+
+
+def _without_parts(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Leave out claims whose quote another claim quotes as part of its own."""
+    return tuple(
+        claim
+        for claim in claims
+        if not any(
+            other is not claim
+            and other.chunk_id == claim.chunk_id
+            and claim.quote in other.quote
+            and (claim.quote != other.quote or claims.index(other) < claims.index(claim))
+            for other in claims
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 from grounded_rag.resources import data_file
+from grounded_rag.text.language import guess_language
 from grounded_rag.text.words import Word, content_words, tokenize
 
 
@@ -42,7 +43,8 @@ class Term:
         number: Whether it is a number, a day of the week or a month.
         head: Whether it only names the class of the answer ("which *country*"): an answer
             seldom repeats it.
-        degree: Whether it is a superlative or ordinal ("first", "largest"), which must hold.
+        degree: Whether it is a superlative or ordinal ("first", "largest"), or what is counted
+            ("how many *keys*"), which must hold.
         borrowed: Whether it comes from another part of the same question.
     """
 
@@ -176,6 +178,11 @@ _RULES = tuple(
         ),
     )
 )
+_COUNTED = re.compile(
+    r"\bhow many (?:more |other |of (?:the |my |your )?(?:[0-9,.]{1,9} )?)?"
+    r"(?!days?\b|weeks?\b|months?\b|years?\b|hours?\b|minutes?\b|percent\b|times\b)",
+    re.IGNORECASE,
+)
 _HEAD = re.compile(r"\b(?:what|which|welche[rsnm]?|quel(?:le)?s?)\s+", re.IGNORECASE)
 
 
@@ -189,13 +196,15 @@ def analyse(question: str, *, language: str | None = None) -> Question:
     tokens = tokenize(question, language=language)
     first = tokens[0].start if tokens else -1
     heads = _heads(question, tokens)
+    counted = _counted(question, tokens)
     words = [
         word for word in content_words(question, language=language) if word.lower not in _ASKING
     ]
     # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
     inside = [word for word in tokens[1:] if word.text[:1].isalpha()]
     small = sum(1 for word in inside if word.text[:1].islower())
-    cased = small >= _SMALL_SHARE * len(inside)
+    # German writes every noun with one.
+    cased = small >= _SMALL_SHARE * len(inside) and guess_language(question) != "de"
     terms = tuple(
         Term(
             word=word,
@@ -203,7 +212,7 @@ def analyse(question: str, *, language: str | None = None) -> Question:
             name=word.kind == "code" or (cased and word.text[:1].isupper() and word.start != first),
             number=word.kind == "number" or word.lower in _DAYS_AND_MONTHS,
             head=word.start in heads,
-            degree=word.lower in _DEGREES,
+            degree=word.lower in _DEGREES or word.start in counted,
         )
         for word in words
     )
@@ -248,6 +257,14 @@ def _wanted(question: str) -> Wanted:
         if pattern.search(question):
             return wanted
     return Wanted.ANYTHING
+
+
+def _counted(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
+    """Return the starts of the words for what is counted: "how many *keys*"."""
+    found: set[int] = set()
+    for match in _COUNTED.finditer(question[:_LONGEST]):
+        found.update(token.start for token in tokens if token.start == match.end())
+    return frozenset(found)
 
 
 def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:

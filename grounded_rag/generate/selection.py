@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from grounded_rag.generate.answer_kinds import is_specific
-from grounded_rag.generate.candidates import Candidate
+from grounded_rag.generate.candidates import Candidate, CandidateKind
 from grounded_rag.generate.late import Likeness
 from grounded_rag.generate.question import Question
 from grounded_rag.generate.ranking import Features, Ranker
@@ -110,6 +110,9 @@ def select(
     chosen = (best,) if other is None else (best, other)
     if ranker.several is not None and replaced is None:
         chosen = _with_rivals(chosen, scored, candidates, outdated, ranker.several)
+    indices = [one.index for one in chosen]
+    if ranker.several is not None and len(indices) == 1:
+        indices += _continuation(best.index, candidates, excluded)
     confidence = ranker.confidence(features)
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
@@ -117,7 +120,7 @@ def select(
     if overlap.lacks_own_words(best.index) and not _shows_kind(question, features):
         # "… and who set it?" is not answered by the sentence about what "it" is.
         confidence = float("-inf")
-    return Selection(indices=tuple(one.index for one in chosen), confidence=confidence)
+    return Selection(indices=tuple(indices), confidence=confidence)
 
 
 def _with_rivals(
@@ -138,6 +141,18 @@ def _with_rivals(
             found.append(one)
             said.add(text)
     return tuple(found)
+
+
+def _continuation(
+    index: int, candidates: Sequence[Candidate], excluded: frozenset[int]
+) -> list[int]:
+    """Return the sentence after a chosen one under the same heading: limits often stand there."""
+    after = index + 1
+    if after >= len(candidates) or after in excluded:
+        return []
+    here, following = candidates[index], candidates[after]
+    prose = here.kind is following.kind is CandidateKind.SENTENCE
+    return [after] if prose and following.previous == index else []
 
 
 def _plain(text: str) -> str:
