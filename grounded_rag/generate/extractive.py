@@ -191,17 +191,18 @@ def _analyse_parts(parts: Sequence[str]) -> list[Question]:
 
 def _without_parts(claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """Leave out claims whose quote another claim quotes as part of its own."""
-    return tuple(
-        claim
-        for claim in claims
-        if not any(
-            other is not claim
-            and other.chunk_id == claim.chunk_id
-            and claim.quote in other.quote
-            and (claim.quote != other.quote or claims.index(other) < claims.index(claim))
-            for other in claims
-        )
-    )
+    kept: list[Claim] = []
+    for claim in claims:
+        if any(_within(claim, other) for other in kept):
+            continue
+        kept = [other for other in kept if not _within(other, claim)]
+        kept.append(claim)
+    return tuple(kept)
+
+
+def _within(claim: Claim, other: Claim) -> bool:
+    here, there = claim.citations[0], other.citations[0]
+    return here.chunk_id == there.chunk_id and here.quote in there.quote
 
 
 @dataclass(frozen=True, slots=True)
