@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from grounded_rag.config import Policy, fingerprint
-from grounded_rag.errors import ConfigError
+from grounded_rag.errors import ConfigError, MissingKeyError
 from grounded_rag.options import Options
 from grounded_rag.pipeline import Parts
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever
@@ -120,6 +120,8 @@ def make_judge(choice: str | Judge | None, *, prompts: Path | str | None = None)
 
     Raises:
         ConfigError: The name stands for nothing.
+        MissingKeyError: There are no credentials: a judge that never works would refuse everything.
+        MissingExtraError: The provider's package is not installed.
         PromptError: The folder's `judge.md` lacks what a judge needs.
     """
     if not isinstance(choice, str):
@@ -131,7 +133,14 @@ def make_judge(choice: str | Judge | None, *, prompts: Path | str | None = None)
         )
     from grounded_rag.judge import LLMJudge
 
-    return LLMJudge(None if name == "anthropic" else name, prompts=prompts)
+    made = LLMJudge(None if name == "anthropic" else name, prompts=prompts)
+    try:
+        made.check()
+    except MissingKeyError as error:
+        raise MissingKeyError(
+            error.message, hint=f"Set the key of the judge {name!r}, or leave the judge out."
+        ) from None
+    return made
 
 
 def make_relevance(

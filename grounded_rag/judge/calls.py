@@ -72,6 +72,16 @@ class Calls:
             return self._provider or f"anthropic/{DEFAULT_MODEL}"
         return self._provider or type(self._client).__name__
 
+    def check(self) -> None:
+        """Find out, without sending anything, whether the provider could be used at all.
+
+        Raises:
+            MissingKeyError: There are no credentials.
+            MissingExtraError: The provider's package is not installed.
+            ConfigError: The provider is not known.
+        """
+        connect(self._provider, self._client)
+
     async def ask(self, system: str, body: dict[str, Any], shape: type[JudgeAnswer]) -> Reading:
         """Ask once; a cut answer is asked for once more with twice the room.
 

@@ -83,6 +83,16 @@ class LLMJudge:
         votes = f" x{self._votes}" if self._votes > 1 else ""
         return f"{self._calls.model} {self._mode}@{self._prompt.digest}{votes}"
 
+    def check(self) -> None:
+        """Find out, without sending anything, whether the provider could be used at all.
+
+        Raises:
+            MissingKeyError: There are no credentials.
+            MissingExtraError: The provider's package is not installed.
+            ConfigError: The provider is not known.
+        """
+        self._calls.check()
+
     async def judge(self, request: JudgeRequest) -> Judgement:
         """Grade the claims of a draft.
 

@@ -147,11 +147,12 @@ def test_the_judge_over_the_real_sdk(judging, verdict, stop, relevant):
     assert provider.sent() == {"question": "Q?", "answer": "A."}
 
 
-def test_a_named_judge_is_the_one_that_confirms():
+def test_a_named_judge_is_the_one_that_confirms(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
     with GroundedRAG(
-        StaticRetriever({}), generator=ScriptedGenerator(), relevance=True, judge="openai/some"
+        StaticRetriever({}), generator=ScriptedGenerator(), relevance=True, judge="anthropic/some"
     ) as rag:
-        assert rag._parts.relevance.judge.name.startswith("openai/some relevance@")
+        assert rag._parts.relevance.judge.name.startswith("anthropic/some relevance@")
 
 
 def test_a_prompt_of_ones_own_must_name_both_verdicts(tmp_path):

@@ -5,8 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import ConfigError, GroundedRAG, Policy, Tier
+from grounded_rag import ConfigError, GroundedRAG, LLMJudge, Policy, Tier
 from grounded_rag.cli.app import app
+from grounded_rag.errors import MissingKeyError
 from grounded_rag.protocols import Grade, Judgement, Opinion
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
 from grounded_rag.types import RefusalReason, Usage
@@ -121,8 +122,8 @@ def test_the_fingerprint_covers_the_stack(tiny):
         prints(),
         prints(entailment=tiny),
         prints(judge=FixedJudge(Grade.SUPPORTED)),
-        prints(judge="openai/some-model"),
-        prints(judge="openai/other-model"),
+        prints(judge=LLMJudge("openai/some-model")),
+        prints(judge=LLMJudge("openai/other-model")),
         prints(checks=()),
         prints(checks=[mine]),
         prints(checks=[other]),
@@ -139,6 +140,19 @@ def test_the_fingerprint_covers_the_stack(tiny):
 def test_a_name_that_stands_for_no_judge_is_refused(judge):
     with pytest.raises(ConfigError, match="no judge named"):
         prints(judge=judge)
+
+
+def test_a_named_judge_without_a_key_is_said_at_once(monkeypatch):
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/nonexistent")
+    with pytest.raises(MissingKeyError, match="leave the judge out"):
+        prints(judge="anthropic")
+    result = run("verify", "-", "--judge", "anthropic", data=case(FREE))
+    assert result.exit_code == 1
+    assert "no key" in result.output
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
+    assert prints(judge="anthropic/a") != prints(judge="anthropic/b")
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path):
