@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from grounded_rag.evaluation.factuality.calibration import Calibration
 
 _SHOWN = 25
+_EntailmentOption = Annotated[
+    Path | None,
+    typer.Option(help="Folder with an ONNX entailment model, to score with instead of words."),
+]
 
 
 def calibrate(
@@ -51,6 +55,7 @@ def calibrate(
     folds: Annotated[
         int, typer.Option(min=2, max=50, help="Parts for measuring on claims not fitted on.")
     ] = 5,
+    entailment: _EntailmentOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Fit P(true) on labelled claims, and write a model bound to the policy.
@@ -58,7 +63,8 @@ def calibrate(
     The figures shown are from claims that were not fitted on, each beside its raw counterpart.
     A calibration holds for claims like the labelled ones, made under the same policy.
     """
-    from grounded_rag.evaluation.factuality import read_labelled
+    from grounded_rag.assembly import make_entailment
+    from grounded_rag.evaluation.factuality import builtin_scorers, read_labelled
     from grounded_rag.evaluation.factuality.calibration import calibrate_claims
     from grounded_rag.evaluation.factuality.model import Variant
     from grounded_rag.evaluation.policies import fingerprint_of, policy_fingerprint
@@ -71,9 +77,15 @@ def calibrate(
         ) from error
     fingerprint = policy_fingerprint() if policy_of is None else fingerprint_of(policy_of)
     claims = read_labelled(labelled)
+    scorers = builtin_scorers(entailment=make_entailment(entailment))
     with _bar(len(claims), enabled=not as_json) as progress:
         found = calibrate_claims(
-            claims, variant=wanted, fingerprint=fingerprint, folds=folds, progress=progress
+            claims,
+            variant=wanted,
+            fingerprint=fingerprint,
+            scorers=scorers,
+            folds=folds,
+            progress=progress,
         )
     path = found.model.save(out)
     if as_json:
@@ -88,20 +100,23 @@ def factuality(
         Path, typer.Argument(help="An answer, as `ask --json` prints it, or the folder of a run.")
     ],
     model: Annotated[Path, typer.Option("--model", "-m", help="Model that `calibrate` wrote.")],
+    entailment: _EntailmentOption = None,
     as_json: JsonOption = False,
 ) -> int:
     """Show how likely each claim of an answer is true, or of a run, the least likely first.
 
     Exit code 1 where the model was fitted under another policy than the answers'.
     """
-    from grounded_rag.evaluation.factuality import FactualityModel, score_run
+    from grounded_rag.assembly import make_entailment
+    from grounded_rag.evaluation.factuality import FactualityModel, builtin_scorers, score_run
     from grounded_rag.evaluation.runs import Run
 
     fitted = FactualityModel.load(model)
+    scorers = builtin_scorers(entailment=make_entailment(entailment))
     if answer.is_dir():
         run = Run.open(answer)
         with _bar(run.meta.items, enabled=not as_json) as progress:
-            items = score_run(run, fitted, progress=progress)
+            items = score_run(run, fitted, scorers=scorers, progress=progress)
         if as_json:
             typer.echo("[" + ", ".join(item.model_dump_json() for item in items) + "]")
         else:
@@ -114,7 +129,7 @@ def factuality(
             f"{answer} is no answer: {str(error).splitlines()[0]}.",
             hint="Save one: grounded-rag ask … --json > answer.json",
         ) from error
-    claims = fitted.score_answer(read)
+    claims = fitted.score_answer(read, scorers=scorers)
     if as_json:
         typer.echo("[" + ", ".join(claim.model_dump_json() for claim in claims) + "]")
     else:

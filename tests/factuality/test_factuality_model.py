@@ -210,6 +210,9 @@ def test_wrong_use_is_said(labelled, tmp_path):
     result = run("calibrate", labelled, "-o", out, "--policy-of", labelled)
     assert result.exit_code == 1
     assert run("factuality", labelled, "--model", out).exit_code == 1
+    nowhere = run("calibrate", labelled, "-o", out, "--entailment", out.with_name("none"))
+    assert nowhere.exit_code == 1
+    assert "none" in nowhere.output
     assert not out.exists()
 
 

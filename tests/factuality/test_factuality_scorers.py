@@ -22,6 +22,7 @@ from grounded_rag.evaluation.factuality import (
     SemanticEntropy,
     SumOfEigenvalues,
     WeakestSentence,
+    builtin_scorers,
 )
 from grounded_rag.evaluation.factuality.blend import shared_words
 from grounded_rag.evaluation.factuality.claims import case_of
@@ -202,3 +203,10 @@ def test_a_scorer_used_twice_runs_once():
     (scores,) = scorers.score([TRUE])
     assert (scores.if_faithful, scores.if_unfaithful) == (0.5, 0.5)
     assert twice.calls == 1
+
+
+def test_an_entailment_model_takes_the_place_of_words():
+    names = builtin_scorers(entailment=EqualTexts()).names
+    assert names[:2] == ("entailment:equal", "max-nli:equal")
+    assert builtin_scorers().names == ("lexical", names[2], names[2])
+    assert names[2].startswith("blend:")
