@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
     from grounded_rag.generate.prompts import PromptKind, PromptSet
+    from grounded_rag.index.retrieval import Reranker
     from grounded_rag.index.store import Index
 
 _CITATIONS = "anthropic-citations"
@@ -254,12 +255,23 @@ class OpenIndex:
             check_identity(self.path, made_with, identity_of(default))
         return default
 
-    def retriever(self, policy: Policy) -> Retriever:
-        """Return a retriever over this index under a policy."""
+    def retriever(
+        self, policy: Policy, *, reranker: Reranker | Path | str | None = None
+    ) -> Retriever:
+        """Return a retriever over this index under a policy, reranked where one is given."""
         from grounded_rag.index.retrieval import HybridRetriever
 
+        if isinstance(reranker, str | Path):
+            from grounded_rag.index.cross_encoder import CrossEncoderReranker
+
+            reranker = CrossEncoderReranker(reranker)
         stale: Literal["flag", "exclude"] = "exclude" if policy.stale == "exclude" else "flag"
-        return HybridRetriever(self.index, embedding=self.embedding, stale=stale)
+        return HybridRetriever(
+            self.index,
+            embedding=self.embedding,
+            rerankers=() if reranker is None else (reranker,),
+            stale=stale,
+        )
 
     def close(self) -> None:
         """Close the files."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from llama_index.core.retrievers import BaseRetriever
 
     from grounded_rag.index.records import IndexStatus
+    from grounded_rag.index.retrieval import Reranker
     from grounded_rag.ingestion import IngestProgress, IngestReport
 
 
@@ -66,6 +67,7 @@ class GroundedRAG(Asking):
         path: Path | str,
         *,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
+        reranker: Reranker | Path | str | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """Answer from an index folder.
@@ -74,9 +76,12 @@ class GroundedRAG(Asking):
             path: Folder that `ingest` has made.
             embedding: The LlamaIndex embedding that the index was made with; None searches by
                 words alone.
+            reranker: Puts what was found into a better order: a folder with a cross-encoder in
+                ONNX, or an object with `rerank`, such as a wrapped LlamaIndex postprocessor.
             options: See `Options`.
 
         Raises:
+            ConfigError: The reranker cannot be read, or options do not fit together.
             IndexNotFoundError: There is no index.
             IndexMismatchError: It was made by another embedding model or schema version.
         """
@@ -86,7 +91,8 @@ class GroundedRAG(Asking):
                 options["generator"] = make_generator(
                     "extractive", prompts=prompt_set(None), embedding=index.embedding
                 )
-            rag = cls(index.retriever(options.get("policy", Policy())), **options)
+            policy = options.get("policy", Policy())
+            rag = cls(index.retriever(policy, reranker=reranker), **options)
         except BaseException:
             index.close()
             raise
@@ -100,6 +106,7 @@ class GroundedRAG(Asking):
         *,
         index: Path | str | None = None,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
+        reranker: Reranker | Path | str | None = None,
         progress: Callable[[IngestProgress], object] | None = None,
         **options: Unpack[Options],
     ) -> Self:
@@ -110,6 +117,7 @@ class GroundedRAG(Asking):
             index: Folder of the index. Without one, a temporary folder is used and deleted by
                 `close()`; name one to ingest only what changed the next time.
             embedding: LlamaIndex embedding; None searches by words alone.
+            reranker: See `open`.
             progress: Called as ingestion goes on.
             options: See `Options`.
 
@@ -126,7 +134,7 @@ class GroundedRAG(Asking):
         try:
             resolved = resolve_embedding(embedding)
             update_index([Path(folder)], index=Path(index), embedding=resolved, progress=progress)
-            rag = cls.open(index, embedding=resolved, **options)
+            rag = cls.open(index, embedding=resolved, reranker=reranker, **options)
         except BaseException:
             if temporary is not None:
                 temporary.cleanup()

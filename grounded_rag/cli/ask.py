@@ -16,6 +16,7 @@ from grounded_rag.cli.options import (
     IndexOption,
     JsonOption,
     JudgeOption,
+    RerankerOption,
     open_rag,
     parse_as_of,
 )
@@ -45,6 +46,7 @@ def ask(
         Literal["strict", "balanced", "spans-only"],
         typer.Option(help="How strong the support of a claim must be."),
     ] = _POLICY.support,
+    reranker: RerankerOption = None,
     entailment: EntailmentOption = None,
     judge: JudgeOption = None,
     relevance: Annotated[
@@ -97,6 +99,7 @@ def ask(
         "prompts": prompts,
         "refusal": refusal,
         "receipts": receipts,
+        "reranker": reranker,
         "entailment": entailment,
         "judge": judge,
     }

@@ -44,6 +44,14 @@ EntailmentOption = Annotated[
         envvar="GROUNDED_RAG_ENTAILMENT",
     ),
 ]
+RerankerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--reranker",
+        help="Folder with an ONNX cross-encoder, which puts the passages found in better order.",
+        envvar="GROUNDED_RAG_RERANKER",
+    ),
+]
 JudgeOption = Annotated[
     str | None,
     typer.Option(

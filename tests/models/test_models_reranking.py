@@ -5,7 +5,10 @@ import shutil
 
 import pytest
 from tiny_model import write_model
+from typer.testing import CliRunner
 
+from grounded_rag import GroundedRAG
+from grounded_rag.cli.app import app
 from grounded_rag.errors import ConfigError
 from grounded_rag.index.cross_encoder import CrossEncoderReranker
 from grounded_rag.protocols import Query
@@ -95,3 +98,43 @@ def test_a_depth_of_none_and_a_missing_file_are_told(tmp_path):
     shutil.rmtree(folder)
     with pytest.raises(ConfigError, match="no model folder"):
         CrossEncoderReranker(folder)
+
+
+@pytest.fixture
+def lakes(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name, text in (("deep", "The lake is deep."), ("warm", "The lake is deep in the north.")):
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_folder_is_all_that_an_index_needs(tmp_path, lakes):
+    model = write_model(tmp_path / "m", labels=("score",))
+    question = "Is the lake deep in the north?"
+    found = {}
+    for reranker in (None, model):
+        with GroundedRAG.from_corpus(
+            lakes, index=tmp_path / "index", embedding=None, reranker=reranker
+        ) as rag:
+            nodes = rag.as_retriever().retrieve(question)
+            found[reranker] = [round(node.score, 3) for node in nodes]
+    assert found[None] != found[model]
+
+
+def test_a_broken_folder_is_told_and_the_index_closed(tmp_path, lakes):
+    index = tmp_path / "index"
+    GroundedRAG.from_corpus(lakes, index=index, embedding=None).close()
+    with pytest.raises(ConfigError, match="no model folder"):
+        GroundedRAG.open(index, embedding=None, reranker=tmp_path / "none")
+
+
+def test_the_command_takes_a_folder(tmp_path, lakes):
+    index = tmp_path / "index"
+    GroundedRAG.from_corpus(lakes, index=index, embedding=None).close()
+    model = write_model(tmp_path / "m", labels=("score",))
+    told = ["ask", "Is the lake deep?", "--index", str(index), "--reranker"]
+    assert CliRunner().invoke(app, [*told, str(model)]).exit_code == 0
+    missing = CliRunner().invoke(app, [*told, str(tmp_path / "none")])
+    assert missing.exit_code == 1
+    assert "no model folder" in missing.output
