@@ -16,9 +16,11 @@ from grounded_rag.cli.eval_files import OutputFiles, whole_json, write_files
 from grounded_rag.cli.eval_views import report_view
 from grounded_rag.cli.options import (
     CorpusOption,
+    EntailmentOption,
     GeneratorOption,
     IndexOption,
     JsonOption,
+    JudgeOption,
     open_rag,
 )
 from grounded_rag.cli.progress import ingest_bar
@@ -31,7 +33,7 @@ from grounded_rag.evaluation.making import new_id
 from grounded_rag.evaluation.records import Prices
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.text.display import one_line
 
@@ -48,6 +50,8 @@ def evaluation(
     index: IndexOption = None,
     corpus: CorpusOption = None,
     generator: GeneratorOption = "extractive",
+    entailment: EntailmentOption = None,
+    judge: JudgeOption = None,
     split: Annotated[
         str | None, typer.Option(help="Only items of this split.", rich_help_panel="Running")
     ] = None,
@@ -170,7 +174,7 @@ def evaluation(
     rules = load_gate(gate) if gate is not None else None
     before = report_of(Run.open(baseline)) if baseline is not None else None
     if replay_of is not None:
-        policy = Policy.model_validate({**Run.open(replay_of).meta.policy, **given})
+        policy = policy_of(Run.open(replay_of).meta).model_copy(update=given)
         with _bar("Judging", enabled=not as_json) as hook:
             report = replay(
                 replay_of, run=folder, policy=policy, everything=everything, progress=hook
@@ -188,8 +192,8 @@ def evaluation(
     else:
         policy = Policy.model_validate({**given, "k": k})
         options: dict[str, Any] = {"generator": generator, "policy": policy}
-        if prompts is not None:
-            options["prompts"] = prompts
+        named = {"prompts": prompts, "entailment": entailment, "judge": judge}
+        options |= {name: value for name, value in named.items() if value is not None}
         items = _golden(golden, corpus)
         with ingest_bar(enabled=corpus is not None and not as_json) as steps:
             rag = open_rag(index=index, corpus=corpus, progress=steps, **options)

@@ -9,8 +9,9 @@ from functools import cache
 from importlib import resources
 
 from grounded_rag.evaluation.records import CheckIdentity
-from grounded_rag.protocols import ClaimCase, SupportCheck
+from grounded_rag.protocols import ClaimCase, EntailmentModel, Judge, SupportCheck
 from grounded_rag.types import ClaimVerdict, Located, Signal
+from grounded_rag.verification.stack import Staged
 
 _VERIFIER = ("verification", "text", "types", "decision.py", "compose.py", "validity.py")
 
@@ -44,6 +45,18 @@ def check_name(check: SupportCheck) -> str:
     return name if isinstance(name, str) else type(check).__name__
 
 
+def decider_identities(
+    entailment: EntailmentModel | None, judge: Judge | None
+) -> tuple[CheckIdentity, ...]:
+    """Return what tells the models apart that confirm claims; their names carry their versions."""
+    named = (("entailment", entailment), ("judge", judge))
+    return tuple(
+        CheckIdentity(name=name, fingerprint=model.name)
+        for name, model in named
+        if model is not None
+    )
+
+
 def check_identities(checks: Sequence[SupportCheck] | None) -> tuple[CheckIdentity, ...]:
     """Return what tells each check and its version apart; None means the built-in checks.
 
@@ -62,6 +75,9 @@ def _fingerprint(check: SupportCheck) -> str:
         value = getattr(check, attribute, None)
         if isinstance(value, str) and value:
             return value
+    if isinstance(check, Staged):
+        inner = _fingerprint(check.check)
+        return f"{check.role} {check.only_open} {inner}" if inner else ""
     if (getattr(check, "__module__", "") or "").startswith("grounded_rag.verification."):
         return verifier_fingerprint()
     code = getattr(check, "__code__", None)
@@ -122,6 +138,8 @@ def replayed_checks(
     recorded: RecordedSignals,
     *,
     before: Sequence[CheckIdentity],
+    deciders: Sequence[CheckIdentity] = (),
+    everything: bool = False,
 ) -> tuple[SupportCheck, ...]:
     """Return the checks to judge again with: those that did not change play their record back.
 
@@ -131,17 +149,36 @@ def replayed_checks(
         checks: The checks in force now; None means the built-in ones.
         recorded: What the record says.
         before: The checks that made the record.
+        deciders: The models that confirmed claims in it.
+        everything: Whether checks that did not change run as well.
     """
     if checks is None:
         from grounded_rag.verification.support import default_checks
 
         checks = default_checks()
-    known = set(before)
     result: list[SupportCheck] = []
+    unchanged: set[str] = set()
+    present: set[str] = set()
     for check, identity in zip(checks, check_identities(checks), strict=True):
-        same = bool(identity.fingerprint) and identity in known
-        result.append(recorded.play(identity.name, otherwise=check) if same else check)
-    present = {check_name(check) for check in checks}
-    left_out = {identity.name for identity in before} - present
-    extra = sorted(recorded.names - present - left_out)
-    return (*result, *(recorded.play(name, otherwise=None) for name in extra))
+        same = bool(identity.fingerprint) and identity in before
+        present.add(identity.name)
+        if same:
+            unchanged.add(identity.name)
+        # A check without a recorded signal of its name runs: it may have signalled under another.
+        plays = same and not everything and identity.name in recorded.names
+        result.append(_played(check, identity.name, recorded) if plays else check)
+    names_before = {identity.name for identity in before}
+    extra = recorded.names - present - names_before
+    if names_before - unchanged - recorded.names:
+        # A check that changed or is gone may have signalled under another name than its own:
+        # only what models said is kept then.
+        extra &= {identity.name for identity in deciders}
+    return (*result, *(recorded.play(name, otherwise=None) for name in sorted(extra)))
+
+
+def _played(check: SupportCheck, name: str, recorded: RecordedSignals) -> SupportCheck:
+    """Return a check that answers from the record, at the stage of the one it stands for."""
+    if isinstance(check, Staged):
+        played = recorded.play(name, otherwise=check.check)
+        return Staged(played, role=check.role, name=name, only_open=check.only_open)
+    return recorded.play(name, otherwise=check)

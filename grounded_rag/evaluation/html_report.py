@@ -13,7 +13,6 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-from grounded_rag.config import Policy
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import Comparison
 from grounded_rag.evaluation.gate import GateResult
@@ -36,7 +35,7 @@ from grounded_rag.evaluation.plots import (
     two_directions,
 )
 from grounded_rag.evaluation.report import EvalReport, Standing
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, policy_of
 
 ANSWERS_SHOWN = 500
 """Answers written out in full; those that went wrong come first."""
@@ -218,7 +217,7 @@ def _answers(run: Run, report: EvalReport, chosen: frozenset[str]) -> Iterator[s
             "that went wrong first.</p>"
         )
     rows = {row.id: row for row in report.items if row.id in chosen}
-    policy = Policy.model_validate(report.meta.policy)
+    policy = policy_of(report.meta)
     for record in run.records():
         row = rows.get(record.item.id)
         if row is not None:

@@ -8,7 +8,11 @@ import uuid
 from collections.abc import Callable
 from functools import lru_cache
 
-from grounded_rag.evaluation.checks import check_identities, verifier_fingerprint
+from grounded_rag.evaluation.checks import (
+    check_identities,
+    decider_identities,
+    verifier_fingerprint,
+)
 from grounded_rag.evaluation.records import IndexIdentity, Prices, RunMeta
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.version import __version__
@@ -52,6 +56,7 @@ def meta_of(
         refusal=parts.refusal,
         verifier=verifier_fingerprint(),
         checks=check_identities(parts.checks),
+        deciders=decider_identities(parts.entailment, parts.judge),
         index=index_identity(rag),
         prices=prices,
         relevance_threshold=threshold,

@@ -257,6 +257,7 @@ class RunMeta(Frozen):
         refusal: The refusal string in force, or "" for the built-in one.
         verifier: SHA-256 over the code of the verifier.
         checks: The support checks that ran.
+        deciders: The models that confirmed claims.
         index: What was searched.
         prices: Prices of the tokens, where given.
         relevance_threshold: Least relevance score of an answer to the point.
@@ -276,6 +277,7 @@ class RunMeta(Frozen):
     refusal: str = ""
     verifier: str = ""
     checks: tuple[CheckIdentity, ...] = ()
+    deciders: tuple[CheckIdentity, ...] = ()
     index: IndexIdentity = IndexIdentity()
     prices: Prices | None = None
     relevance_threshold: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grounded_rag.config import Policy
 from grounded_rag.evaluation.checks import (
@@ -12,12 +12,15 @@ from grounded_rag.evaluation.checks import (
     verifier_fingerprint,
 )
 from grounded_rag.evaluation.records import EvalRecord, OtherAnswer, RunMeta
+from grounded_rag.evaluation.runs import policy_of
 from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.protocols import Generation, GenerationRequest, Query, SupportCheck
 from grounded_rag.resources import default_refusal
-from grounded_rag.types import Answer, Attempt, RefusalReason, RetrievedChunk
+from grounded_rag.types import Answer, Attempt, Flag, FlagKind, RefusalReason, RetrievedChunk
 from grounded_rag.validity import today_utc
 from grounded_rag.verification import verify
+
+_BY_MODEL = frozenset({FlagKind.BESIDE_QUESTION, FlagKind.UNSURE_TOKENS})
 
 
 class Replay:
@@ -47,7 +50,7 @@ class Replay:
         self._meta = meta
         self._checks = checks
         self._everything = everything
-        self.policy = Policy.model_validate(meta.policy) if policy is None else policy
+        self.policy = policy_of(meta) if policy is None else policy
         self._refusal = meta.refusal or default_refusal()
         now = check_identities(checks)
         self.unchanged = (
@@ -109,6 +112,7 @@ class Replay:
         )
         return again.model_copy(
             update={
+                "flags": (*again.flags, *_kept_flags(answer, again)),
                 "timings": answer.timings,
                 "usage": answer.usage,
                 "attempts": answer.attempts,
@@ -137,9 +141,24 @@ class Replay:
         return other.model_copy(update={"verification": verification})
 
     def _replayed(self, recorded: RecordedSignals) -> Sequence[SupportCheck] | None:
-        if self._everything:
-            return self._checks
-        return replayed_checks(self._checks, recorded, before=self._meta.checks)
+        return replayed_checks(
+            self._checks,
+            recorded,
+            before=self._meta.checks,
+            deciders=self._meta.deciders,
+            everything=self._everything,
+        )
+
+
+def _kept_flags(before: Answer, again: Answer) -> Iterator[Flag]:
+    """Yield recorded remarks that rest on a model or on token probabilities, claim by claim."""
+    places = {verdict.claim: index for index, verdict in enumerate(again.claims)}
+    for flag in before.flags:
+        place = places.get(before.claims[flag.claim].claim)
+        if flag.kind in _BY_MODEL and place is not None:
+            kept = flag.model_copy(update={"claim": place})
+            if kept not in again.flags:
+                yield kept
 
 
 def _timed(again: Sequence[Attempt], before: Sequence[Attempt]) -> tuple[Attempt, ...]:

@@ -7,14 +7,13 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from grounded_rag.config import Policy
 from grounded_rag.evaluation.answer_metrics import correct_answers
 from grounded_rag.evaluation.costs import Costs, CostTally
 from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
 from grounded_rag.evaluation.judging import Judged, judged
 from grounded_rag.evaluation.metrics import PAIRED, MetricResult, Tally, catalogue
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.types import Frozen
 
 
@@ -127,7 +126,7 @@ class ReportBuilder:
 
     def __init__(self, meta: RunMeta) -> None:
         self._meta = meta
-        self._policy = Policy.model_validate(meta.policy)
+        self._policy = policy_of(meta)
         self._tallies = [
             Tally(metric) for metric in catalogue(relevance_threshold=meta.relevance_threshold)
         ]

@@ -11,6 +11,7 @@ from typing import Self
 
 from pydantic import ValidationError
 
+from grounded_rag.config import Policy
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
 
@@ -205,3 +206,18 @@ def _write_whole(path: Path, data: bytes) -> None:
 
 def _first_line(error: Exception) -> str:
     return str(error).split("\n", maxsplit=1)[0]
+
+
+def policy_of(meta: RunMeta) -> Policy:
+    """Return the policy of a run.
+
+    Raises:
+        InputError: Another version of the package made the run, with rules unknown here.
+    """
+    try:
+        return Policy.model_validate(meta.policy)
+    except ValidationError as error:
+        raise InputError(
+            f"The run {meta.id} has a policy that this version does not know.",
+            hint=f"It was made by version {meta.package_version or 'unknown'}.",
+        ) from error

@@ -11,7 +11,7 @@ from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.protocols import Generation
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
-from grounded_rag.types import RefusalReason, Signal, StopReason, Usage
+from grounded_rag.types import Reason, RefusalReason, Signal, StopReason, Usage
 from grounded_rag.verification.support import default_checks
 
 GOOD = make_draft((FEE, "fees.md", FEE))
@@ -161,3 +161,72 @@ def test_the_signals_of_the_built_in_checks_carry_their_names(tmp_path):
 def test_the_fingerprint_of_the_verifier_is_stable():
     assert verifier_fingerprint() == verifier_fingerprint()
     assert len(verifier_fingerprint()) == 64
+
+
+def test_a_staged_check_keeps_its_stage_and_is_told_by_what_it_wraps(tmp_path):
+    from grounded_rag.verification.stack import role
+
+    source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), role(Model(), "decider")])
+    assert only(source).answer.answered
+    same = Model()
+    replay(source, run=tmp_path / "b", checks=[*default_checks(), role(same, "decider")])
+    assert same.asked == 0
+    assert only(tmp_path / "b").answer.answered
+    other = Model(fingerprint="model-2", passed=False)
+    replay(source, run=tmp_path / "c", checks=[*default_checks(), role(other, "decider")])
+    assert other.asked == 1
+    assert not only(tmp_path / "c").answer.answered
+
+
+class Judge:
+    """A judge that supports every claim, and counts its calls."""
+
+    name = "judge-1"
+
+    def __init__(self):
+        self.calls = 0
+
+    async def judge(self, request):
+        from grounded_rag.protocols import Grade, Judgement, Opinion
+
+        self.calls += 1
+        opinions = [
+            Opinion(grade=Grade.SUPPORTED, rests_on=(one.evidence[0],)) for one in request.items
+        ]
+        return Judgement(opinions=tuple(opinions), usage=Usage(calls=1, input_tokens=10))
+
+
+def test_a_judges_word_is_on_record_and_counts_without_asking_it(tmp_path):
+    judge = Judge()
+    with GroundedRAG(
+        StaticRetriever({"fees.md": FEE}), generator=ScriptedGenerator(LOOSE), judge=judge
+    ) as rag:
+        evaluate(rag, [item(as_of=TODAY)], run=tmp_path / "a")
+    assert only(tmp_path / "a").answer.answered
+    assert [d.fingerprint for d in Run.open(tmp_path / "a").meta.deciders] == ["judge-1"]
+    for name, options in (("b", {"policy": Policy(k=3)}), ("c", {"everything": True})):
+        replay(tmp_path / "a", run=tmp_path / name, **options)
+        assert only(tmp_path / name).answer.answered
+    assert judge.calls == 1
+
+
+def test_a_run_of_an_unknown_policy_is_one_error(tmp_path):
+    from grounded_rag import InputError
+
+    source = record(tmp_path / "a", GOOD)
+    run = Run.open(source)
+    run.rewrite(run.meta.model_copy(update={"policy": {"colour": "blue"}}))
+    with pytest.raises(InputError, match="policy"):
+        replay(source)
+
+
+def test_a_veto_under_another_name_is_never_lost(tmp_path, monkeypatch):
+    def odd(case):
+        return Signal(check="house_rule", passed=False, reason=Reason.NOT_ENTAILED, detail="No.")
+
+    source = record(tmp_path / "a", *[GOOD] * 3, checks=[*default_checks(), odd])
+    assert not only(source).answer.answered
+    monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.replaying.verifier_fingerprint", lambda: "another")
+    replay(source, run=tmp_path / "b", checks=[*default_checks(), odd])
+    assert not only(tmp_path / "b").answer.answered
