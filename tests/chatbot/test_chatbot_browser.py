@@ -255,20 +255,24 @@ def test_a_very_long_quote_stays_on_the_page(visit, width):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_on_a_phone_a_tap_opens_the_source_and_escape_closes_it(visit):
+def test_on_a_phone_a_tap_opens_the_source_and_it_closes_in_three_ways(visit):
     page = visit(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     answer = ask(page, "When does the garden open?")
     card = page.locator("#source")
     assert not card.is_visible()
-    answer.get_by_role("button", name="Source 1").tap()
+    number = answer.get_by_role("button", name="Source 1")
+    number.tap()
     assert marked(page) == FACT
+    claim = answer.locator(".claim").bounding_box()
+    assert claim["y"] + claim["height"] < card.bounding_box()["y"]
     page.get_by_role("button", name="Close the source").tap()
     assert not card.is_visible()
-    assert answer.get_by_role("button", name="Source 1").evaluate(
-        "n => n === document.activeElement"
-    )
-    answer.get_by_role("button", name="Source 1").tap()
+    assert number.evaluate("node => node === document.activeElement")
+    number.tap()
     page.keyboard.press("Escape")
+    assert not card.is_visible()
+    number.tap()
+    answer.locator(".claim > span").tap()
     assert not card.is_visible()
 
 

@@ -30,10 +30,12 @@ function note(one) {
 }
 
 function sources(answer) {
-  return el("ul", { class: "sources", "aria-label": "Sources" }, answer.sources.map((source) =>
-    el("li", {}, el("span", { class: "mark-label" }, String(source.number)),
-      el("span", { dir: "auto", class: "source-title" }, source.title, source.page ? `, page ${source.page}` : ""),
-      badges(source))));
+  // One line a document, or a page of it: nobody needs to read the same title for each sentence.
+  const lines = Map.groupBy(answer.sources, (source) => `${source.page || 0} ${source.file}`);
+  return el("ul", { class: "sources", "aria-label": "Sources" }, [...lines.values()].map((group) =>
+    el("li", {}, group.map((source) => el("span", { class: "mark-label" }, String(source.number))),
+      el("span", { dir: "auto", class: "source-title" }, group[0].title, group[0].page ? `, page ${group[0].page}` : ""),
+      badges(group[0]))));
 }
 
 function open(answer) {
@@ -44,7 +46,7 @@ function open(answer) {
 
 function refusal(view) {
   const nearest = view.nearest.map((source) =>
-    el("details", {}, el("summary", {}, el("span", { dir: "auto" }, [source.title, ...source.place].join(" › "))),
+    el("details", {}, el("summary", {}, el("span", { dir: "auto" }, [source.title, ...source.place.slice(-1)].join(" › "))),
       el("p", { class: "badges" }, badges(source)), ...passage(source.blocks, `Passage of ${source.title}`)));
   return [
     el("p", { class: "refusal-text", dir: "auto" }, view.text),

@@ -55,8 +55,13 @@ function busy(on) {
   stopButton.hidden = !on;
 }
 
+// Only the conversation scrolls: the latest question to its top, or a last line into sight.
+const chat = log.parentElement;
+function scrollTo(node) {
+  if (node) chat.scrollTop = node.offsetTop - 16;
+}
 function scrollDown() {
-  log.lastElementChild?.scrollIntoView({ block: "nearest" });
+  chat.scrollTop = chat.scrollHeight;
 }
 
 async function start(text) {
@@ -74,7 +79,8 @@ async function run(text, corpusId, date, shown) {
     box.replaceWith(next.box);
     run(text, corpusId, date, next);
   };
-  box.previousElementSibling.scrollIntoView({ block: "start" });
+  close();
+  scrollTo(box.previousElementSibling);
   running = new AbortController();
   busy(true);
   let ended = false;
@@ -100,7 +106,7 @@ async function run(text, corpusId, date, shown) {
   } finally {
     running = null;
     busy(false);
-    log.querySelector(".question:nth-last-of-type(2)")?.scrollIntoView({ block: "start" });
+    scrollTo(log.lastElementChild?.previousElementSibling);
   }
 }
 

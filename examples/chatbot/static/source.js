@@ -126,6 +126,14 @@ export function show(answer, number, from = null) {
   const mark = paper.querySelector("mark");
   if (mark) paper.scrollTop = Math.max(0, mark.offsetTop - paper.offsetTop - 60);
   pressed();
+  if (!wide.matches && from) keepInSight(from);
+}
+
+// On a small screen the card covers the lower part: the sentence goes to the top.
+function keepInSight(button) {
+  const answer = button.closest(".answer");
+  const claim = button.closest(".claim");
+  answer.parentElement.parentElement.scrollTop = answer.offsetTop + claim.offsetTop - 12;
 }
 
 export function showFirst(answer) {
@@ -162,7 +170,10 @@ export function mark(answer, number) {
     "data-answer": answer.id,
     "data-number": number,
   }, String(number));
-  button.addEventListener("focus", () => show(answer, number, button));
+  button.addEventListener("focus", () => {
+    // A tap focuses before it clicks: moving the page in between would lose the click.
+    if (wide.matches || button.matches(":focus-visible")) show(answer, number, button);
+  });
   button.addEventListener("mouseenter", () => wide.matches && show(answer, number, button));
   button.addEventListener("click", (event) => {
     show(answer, number, button);
@@ -172,6 +183,9 @@ export function mark(answer, number) {
   return button;
 }
 
+document.addEventListener("click", (event) => {
+  if (!wide.matches && !event.target.closest("#source, .mark")) close();
+});
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !document.querySelector("dialog[open]")) close();
 });
