@@ -87,6 +87,7 @@ def _questions(*, quiet: bool) -> Iterator[str]:
 
 def _show(turn: Turn) -> None:
     screen = console()
+    screen.print()
     for outdated in turn.outdated:
         line = f"! The answer to “{outdated.question}” no longer holds:"
         screen.print(Text(one_line(line), style="magenta"), soft_wrap=True)

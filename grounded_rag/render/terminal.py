@@ -40,7 +40,7 @@ def to_terminal(answer: Answer, *, color: bool = False, width: int = 80) -> str:
     )
     with screen.capture() as capture:
         screen.print(answer_lines(answer))
-    return "\n".join(line.rstrip() for line in capture.get().split("\n"))
+    return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
 
 
 def answer_lines(answer: Answer) -> RenderableType:
