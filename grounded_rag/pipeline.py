@@ -42,6 +42,7 @@ from grounded_rag.types import (
     Trace,
     Verification,
 )
+from grounded_rag.verification.flags import with_unconfirmed
 
 
 async def answer_question(
@@ -225,6 +226,8 @@ async def _verify(
         may_judge=run.usage.total_tokens < parts.policy.max_total_tokens,
         tokens=tokens,
     )
+    if parts.policy.support == "balanced":
+        verification = with_unconfirmed(verification)
     run.verify_seconds += parts.clock() - before
     run.usage = run.usage + usage
     spent = run.attempts[-1].usage + usage

@@ -21,6 +21,7 @@ class FlagKind(StrEnum):
     OVERSIZED_QUOTE = "oversized_quote"
     DAMAGED_TEXT = "damaged_text"
     UNTRUSTED_SOURCE = "untrusted_source"
+    UNCONFIRMED = "unconfirmed"
     HEDGED = "hedged"
     UNSURE_TOKENS = "unsure_tokens"
     BESIDE_QUESTION = "beside_question"

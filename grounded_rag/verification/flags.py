@@ -6,7 +6,16 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.types import Flag, FlagKind, Instant, Located, RetrievedChunk, Signal
+from grounded_rag.types import (
+    Flag,
+    FlagKind,
+    Instant,
+    Located,
+    RetrievedChunk,
+    Signal,
+    Tier,
+    Verification,
+)
 from grounded_rag.validity import staleness
 from grounded_rag.verification.characters import is_damaged
 from grounded_rag.verification.hedging import own_hedge
@@ -82,6 +91,27 @@ def wording_flags(index: int, case: ClaimCase, signals: Sequence[Signal]) -> Ite
     doubt = next((s for s in signals if s.check == CONFIDENCE_CHECK and s.passed is False), None)
     if doubt is not None:
         yield flag(FlagKind.UNSURE_TOKENS, doubt.detail)
+
+
+def with_unconfirmed(verification: Verification) -> Verification:
+    """Return a verification with a flag on each claim that only its words support.
+
+    Args:
+        verification: What was found; for a policy that ships such claims.
+    """
+    added = [
+        Flag(
+            kind=FlagKind.UNCONFIRMED,
+            claim=index,
+            chunk_id=verdict.located[0].chunk_id,
+            doc_id=verdict.located[0].doc_id,
+            detail="Nothing speaks against the claim, and nothing has confirmed its meaning.",
+        )
+        for index, verdict in enumerate(verification.claims)
+        if verdict.supported and verdict.tier is Tier.LEXICAL
+    ]
+    flags = (*verification.flags, *added)
+    return verification.model_copy(update={"flags": flags}) if added else verification
 
 
 def staleness_flags(

@@ -61,6 +61,16 @@ def test_what_the_model_rejects_is_asked_again_with_its_reason(ask, tiny):
     assert "entailment model" in failed.detail
 
 
+def test_balanced_ships_what_nothing_confirmed_with_a_flag(ask, tiny):
+    reviewed = []
+    policy = Policy(support="balanced")
+    answer, _ = ask(FREE, policy=policy, on_review=reviewed.append)
+    assert [flag.kind for flag in answer.flags if flag.kind != "undated"] == ["unconfirmed"]
+    assert reviewed == [answer]
+    confirmed, _ = ask(FREE, policy=policy, entailment=tiny)
+    assert "unconfirmed" not in {flag.kind for flag in confirmed.flags}
+
+
 def test_what_the_judge_cost_is_in_the_answers_usage(ask):
     judge = FixedJudge(Grade.SUPPORTED, "priced at twelve euros")
     answer, _ = ask(FREE, judge=judge)
