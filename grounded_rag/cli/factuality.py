@@ -161,7 +161,11 @@ def calibration_view(found: Calibration, path: Path) -> RenderableType:
         table.add_column(name, justify="left" if name in ("figure", "better is") else "right")
     for raw, fitted in zip(found.raw, model.held_out, strict=True):
         table.add_row(
-            fitted.name, _number(raw), _number(fitted), _interval(fitted), _BETTER[fitted.name]
+            _TITLES[fitted.name][0],
+            _number(raw),
+            _number(fitted),
+            _interval(fitted),
+            _TITLES[fitted.name][1],
         )
     left_out = found.given - model.fitted_on
     lines = [
@@ -169,21 +173,27 @@ def calibration_view(found: Calibration, path: Path) -> RenderableType:
             f"{model.fitted_on} claims, {model.base_rate:.1%} of them true"
             + (f"; {left_out} left out, for they lack a score" if left_out else "")
         ),
-        Text(f"scorers: {', '.join(map(one_line, model.scorers))}", style="dim"),
+        Text(f"scorers: {', '.join(dict.fromkeys(map(one_line, model.scorers)))}", style="dim"),
         Text(f"policy:  {model.fingerprint[:16]}…", style="dim"),
     ]
     warnings = [Text(f"note: {one_line(note)}", style="yellow") for note in found.notes]
     return Group(
-        *lines, Text(""), table, Text(""), *warnings, Text(f"written: {one_line(str(path))}")
+        *lines,
+        Text(""),
+        table,
+        Text(""),
+        *warnings,
+        Text(f"written: {one_line(str(path))}"),
+        Text(f"next: grounded-rag factuality ANSWER.json --model {one_line(str(path))}", "dim"),
     )
 
 
-_BETTER = {
-    "roc_auc": "higher",
-    "pr_auc": "higher",
-    "prr": "higher",
-    "ece": "lower",
-    "brier": "lower",
+_TITLES = {
+    "roc_auc": ("ROC-AUC", "higher"),
+    "pr_auc": ("PR-AUC", "higher"),
+    "prr": ("PRR", "higher"),
+    "ece": ("ECE", "lower"),
+    "brier": ("Brier", "lower"),
 }
 
 

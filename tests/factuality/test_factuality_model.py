@@ -13,6 +13,7 @@ from grounded_rag.cli.app import app
 from grounded_rag.evaluation.factuality import (
     ClaimInput,
     FactualityModel,
+    LabelledClaim,
     LexicalSupport,
     NothingKnown,
     Scorers,
@@ -178,9 +179,10 @@ def test_calibrate_writes_a_model_and_shows_both_sides(labelled, tmp_path):
     out = tmp_path / "model.json"
     result = run("calibrate", labelled, "--out", out, "--folds", 3)
     assert result.exit_code == 0, result.output
-    for word in ("roc_auc", "ece", "raw", "condition-calibrated", "60 claims, 50.0% of them true"):
+    for word in ("ROC-AUC", "ECE", "raw", "condition-calibrated", "60 claims, 50.0% of them true"):
         assert word in result.output
     assert "60 labelled claims are few" in result.output
+    assert "next: grounded-rag factuality" in result.output
     assert FactualityModel.load(out).fingerprint == policy_fingerprint()
 
 
@@ -248,3 +250,14 @@ def test_a_run_is_shown_the_least_probable_first(model, tmp_path):
     other = meta.model_copy(update={"fingerprint": "other"})
     with Run.create(tmp_path / "other", other), pytest.raises(ConfigError):
         score_run(Run.open(tmp_path / "other"), model, scorers=WORDS)
+
+
+def test_what_the_figures_say_against_a_model_is_said():
+    rows = [
+        LabelledClaim(
+            claim=f"Item {at} costs 4.", evidence=(f"Item {at} costs 4.",), true=at % 2 == 0
+        )
+        for at in range(40)
+    ]
+    found = calibrate_claims(rows, fingerprint="p", variant=Variant.CALIBRATED, scorers=WORDS)
+    assert "no better than the base rate" in " ".join(found.notes)

@@ -96,18 +96,25 @@ def calibrate_claims(
         model=model.model_copy(update={"held_out": held_out, "labels_hash": labels_hash(claims)}),
         raw=raw,
         given=len(claims),
-        notes=_notes(rows, held_out, model.base_rate),
+        notes=_notes(rows, raw, held_out, model.base_rate),
     )
 
 
 def _notes(
-    rows: Sequence[Labelled], held_out: Sequence[Measured], base_rate: float
+    rows: Sequence[Labelled],
+    raw: Sequence[Measured],
+    held_out: Sequence[Measured],
+    base_rate: float,
 ) -> tuple[str, ...]:
     notes = []
     if len(rows) < ENOUGH:
         notes.append(f"{len(rows)} labelled claims are few; {ENOUGH} or more are advised.")
-    by_name = {figure.name: figure.value for figure in held_out}
-    brier = by_name["brier"]
+    brier, unfitted = (
+        next(figure.value for figure in figures if figure.name == "brier")
+        for figures in (held_out, raw)
+    )
+    if brier is not None and unfitted is not None and brier > unfitted:
+        notes.append("The raw scores have the better Brier score: label more claims.")
     if brier is not None and brier >= base_rate * (1 - base_rate):
         notes.append("The Brier score is no better than the base rate's: the scores tell nothing.")
     return tuple(notes)
