@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Literal
 
-from grounded_rag import Answer, GroundedRAG
+from grounded_rag import Answer
+from grounded_rag.conversation import Conversation, ConversationEvent, Outdated, Understood
 from grounded_rag.events import (
     ClaimRejected,
     ClaimVerified,
     Drafting,
-    Event,
     Final,
     ReAsked,
     Retrieved,
@@ -37,23 +37,41 @@ class Verified(Frozen):
     text: str
 
 
+class FollowUp(Frozen):
+    """The question as it was understood from the earlier ones; only where it was changed."""
+
+    question: str
+
+
+class Correction(Frozen):
+    """An earlier answer of the conversation that no longer holds.
+
+    Attributes:
+        question: Its question.
+        reasons: What speaks against it now.
+    """
+
+    question: str
+    reasons: tuple[str, ...]
+
+
 class Finished(Frozen):
     """The answer, or the refusal. It is the last event."""
 
     answer: Answer
 
 
-Step = Progress | Verified | Finished
+Step = Progress | FollowUp | Correction | Verified | Finished
 
 
 async def stream_answer(
-    rag: GroundedRAG, question: str, *, as_of: Instant | None
+    conversation: Conversation, question: str, *, as_of: Instant | None
 ) -> AsyncIterator[Step]:
     """Answer a question, and tell how it goes on.
 
     Args:
-        rag: Answers from the corpus that was chosen.
-        question: The question.
+        conversation: What was asked before, over the corpus that was chosen.
+        question: The question; it may refer to earlier ones.
         as_of: Date for which the answer should hold; None means today.
 
     Raises:
@@ -62,13 +80,18 @@ async def stream_answer(
     """
     yield Progress(stage="searching")
     # Closed at once when the visitor leaves, so that no call of a provider goes on unseen.
-    async with aclosing(rag.astream(question, as_of=as_of)) as events:
+    async with aclosing(conversation.astream(question, as_of=as_of)) as events:
         async for event in events:
-            yield _step(event)
+            if not isinstance(event, Understood) or event.question != event.asked:
+                yield _step(event)
 
 
-def _step(event: Event) -> Step:
+def _step(event: ConversationEvent) -> Step:
     match event:
+        case Understood():
+            return FollowUp(question=event.question)
+        case Outdated():
+            return Correction(question=event.question, reasons=event.reasons)
         case Retrieved():
             return Progress(stage="drafting", detail=_count(len(event.chunks), "passage"))
         case Drafting(drafted=0):

@@ -151,7 +151,7 @@ async def ask(service: ServiceNow, session: SessionNow, request: Request, body: 
 @router.delete("/chat", status_code=204)
 async def new_chat(session: SessionNow) -> None:
     """Begin a new conversation: earlier questions are forgotten."""
-    session.answers.clear()
+    session.begin_again()
 
 
 @router.get("/answers/{answer_id}/trace")

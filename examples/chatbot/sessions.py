@@ -15,8 +15,11 @@ import anyio
 
 from chatbot.corpora import Corpus
 from grounded_rag import Answer
+from grounded_rag.conversation import Conversation
 
 _MOST_ANSWERS = 100
+_MOST_TURNS = 8
+_KEPT_TURNS = 4
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Session:
     Attributes:
         folder: Holds its uploads and their index; nothing in it carries a name it was given.
         answers: Its latest answers by id.
+        conversations: What was asked before, by corpus.
         uploads: Names for people of its documents, by document id.
         corpus: Its uploads as a corpus, once there is one.
         busy: Held while its uploads change.
@@ -43,11 +47,28 @@ class Session:
 
     folder: Path
     answers: OrderedDict[str, Kept] = field(default_factory=OrderedDict)
+    conversations: dict[str, Conversation] = field(default_factory=dict)
     uploads: dict[str, str] = field(default_factory=dict)
     corpus: Corpus | None = None
     busy: anyio.Lock = field(default_factory=anyio.Lock)
     asking: int = 0
     seen: float = 0.0
+
+    def conversation(self, corpus: Corpus) -> Conversation:
+        """Return the conversation over a corpus; its oldest turns are forgotten in time.
+
+        Each question checks the earlier answers again, so a long conversation would grow slow.
+        """
+        found = self.conversations.get(corpus.id)
+        if found is None or len(found.turns) > _MOST_TURNS:
+            turns = found.turns[-_KEPT_TURNS:] if found is not None else ()
+            found = self.conversations[corpus.id] = Conversation(corpus.rag, turns=turns)
+        return found
+
+    def begin_again(self) -> None:
+        """Forget what was asked."""
+        self.answers.clear()
+        self.conversations.clear()
 
     def keep(self, answer: Answer, corpus: Corpus) -> str:
         """Remember an answer, and return the name to ask for it by."""
@@ -59,7 +80,7 @@ class Session:
 
     def close(self) -> None:
         """Forget everything, files included."""
-        self.answers.clear()
+        self.begin_again()
         if self.corpus is not None:
             self.corpus.close()
             self.corpus = None

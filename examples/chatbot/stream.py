@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
-from chatbot.answering import Finished, Verified, stream_answer
+from chatbot.answering import Correction, Finished, FollowUp, Verified, stream_answer
 from chatbot.view import answer_view
 from grounded_rag import GroundedRAGError, ProviderError, ProviderUnavailableError
 from grounded_rag.types import Frozen
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chatbot.service import Service
     from chatbot.sessions import Session
 
+_NAMES = {FollowUp: "followup", Correction: "correction", Verified: "claim"}
 _LOG = logging.getLogger("chatbot")
 
 
@@ -73,16 +74,17 @@ async def answer_events(
     question: str,
     as_of: dt.date | None,
 ) -> AsyncIterator[bytes]:
-    """Yield the events of one question: `progress`, `claim`, and last `answer` or `failure`."""
+    """Yield the events of one question; the last is `answer` or `failure`."""
     yield event("progress", {"stage": "waiting"})
     try:
         async with service.gate.turn():
-            async for step in stream_answer(corpus.rag, question, as_of=as_of):
+            conversation = session.conversation(corpus)
+            async for step in stream_answer(conversation, question, as_of=as_of):
                 if isinstance(step, Finished):
                     answer_id = session.keep(step.answer, corpus)
                     yield event("answer", answer_view(step.answer, corpus, answer_id=answer_id))
                 else:
-                    yield event("claim" if isinstance(step, Verified) else "progress", step)
+                    yield event(_NAMES.get(type(step), "progress"), step)
     except GroundedRAGError as error:
         yield event("failure", _told(error))
     except Exception:  # noqa: BLE001 (the stream has begun: only an event can still tell)

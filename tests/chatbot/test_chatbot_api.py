@@ -270,3 +270,41 @@ async def test_hostile_text_travels_as_data(visitors, ask):
     assert answer["claims"][0]["text"] == HOSTILE
     assert answer["question"] == question
     assert NEW not in response.text
+
+
+async def test_a_follow_up_is_understood_from_the_questions_before(visitors, ask, planned):
+    client = await visitors()
+    await ask(client, "Is the east gate open on Saturdays?")
+    events = await ask(client, "And on Sundays?")
+    assert ("followup", {"question": "Is the east gate open on Sundays?"}) in events
+    assert planned.asked[-1] == events[-1][1]["question"] == "Is the east gate open on Sundays?"
+    await client.delete("/api/chat")
+    assert (await ask(client, "And on Sundays?"))[-1][1]["question"] == "And on Sundays?"
+
+
+async def test_conversations_of_two_people_stay_apart(visitors, ask):
+    mine, other = await visitors(), await visitors()
+    await ask(mine, "Is the east gate open on Saturdays?")
+    events = await ask(other, "And on Sundays?")
+    assert "followup" not in [name for name, _ in events]
+
+
+async def test_an_earlier_answer_that_no_longer_holds_is_corrected_once(visitors, ask):
+    client = await visitors()
+    await ask(client, "What was the rate in the old sheet?", as_of="2025-06-01")
+    events = await ask(client, "When does the garden open?")
+    (correction,) = [data for name, data in events if name == "correction"]
+    assert correction["question"] == "What was the rate in the old sheet?"
+    assert "superseded" in correction["reasons"][0]
+    events = await ask(client, "When does the garden open?")
+    assert "correction" not in [name for name, _ in events]
+
+
+async def test_a_long_conversation_forgets_its_beginning(visitors, ask):
+    from chatbot.api import SERVICE
+
+    client = await visitors(limits=False)
+    for _ in range(12):
+        await ask(client, UNKNOWN)
+    (session,) = getattr(client.app.state, SERVICE).sessions._sessions.values()
+    assert len(session.conversations["test"].turns) <= 9

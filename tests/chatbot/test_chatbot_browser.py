@@ -186,6 +186,23 @@ def test_an_outdated_source_wears_a_badge_that_names_the_current_document(page):
     assert answer.locator(".badge.current").count() == 1
 
 
+def test_a_follow_up_says_how_it_was_understood(page):
+    ask(page, "Is the east gate open on Saturdays?")
+    ask(page, "And on Sundays?")
+    said = page.locator(".understood").inner_text()
+    assert said == "Understood as: Is the east gate open on Sundays?"
+
+
+def test_an_earlier_answer_that_no_longer_holds_is_called_back(page):
+    page.get_by_label("As of").fill("2025-06-01")
+    ask(page, "What was the rate in the old sheet?")
+    page.get_by_label("As of").fill("2026-11-29")
+    ask(page, "When does the garden open?")
+    said = page.locator(".correction").inner_text()
+    assert "An earlier answer no longer holds" in said
+    assert "What was the rate in the old sheet?" in said
+
+
 def test_a_conflict_shows_both_sides(page):
     answer = ask(page, "Is the east gate open on Saturdays?")
     sides = answer.locator(".note.conflict .side-text").all_inner_texts()

@@ -157,6 +157,14 @@ export function pending() {
   const box = el("div", { class: "answer pending" }, text);
   return {
     box,
+    followUp(one) {
+      box.before(el("div", { class: "understood" }, el("p", { dir: "auto" }, `Understood as: ${one.question}`)));
+    },
+    correction(one) {
+      box.before(el("div", { class: "note superseded correction" },
+        el("p", { class: "note-label" }, icon("clock"), "An earlier answer no longer holds"),
+        el("p", { dir: "auto" }, `“${one.question}”`), one.reasons.map((reason) => el("p", { dir: "auto" }, reason))));
+    },
     claim(one) {
       text.before(el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), " ", icon("check")));
     },

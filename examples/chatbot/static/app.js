@@ -80,13 +80,16 @@ async function run(text, corpusId, date, shown) {
     run(text, corpusId, date, next);
   };
   close();
-  scrollTo(box.previousElementSibling);
+  const asking = [...log.querySelectorAll(".question")].at(-1);
+  scrollTo(asking);
   running = new AbortController();
   busy(true);
   let ended = false;
   try {
     for await (const event of ask(text, corpusId, date, running.signal)) {
       if (event.name === "progress") shown.progress(event.data);
+      else if (event.name === "followup") shown.followUp(event.data);
+      else if (event.name === "correction") shown.correction(event.data);
       else if (event.name === "claim") shown.claim(event.data);
       else if (event.name === "answer") {
         ended = true;
@@ -106,7 +109,7 @@ async function run(text, corpusId, date, shown) {
   } finally {
     running = null;
     busy(false);
-    scrollTo(log.lastElementChild?.previousElementSibling);
+    scrollTo(asking);
   }
 }
 
