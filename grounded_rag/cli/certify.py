@@ -47,12 +47,18 @@ def certify(
 
     Exit code 0: made, and the wanted bounds are reached. 3: not reached. 1: error.
     """
-    from grounded_rag.evaluation.certify import certificate_markdown, certify_run
+    from grounded_rag.evaluation.certify import (
+        certificate_markdown,
+        certify_run,
+        complete_records,
+    )
     from grounded_rag.evaluation.runs import Run
     from grounded_rag.testing.tamper import load_corpus, run_fuzz
 
     report = None
     opened = Run.open(run)
+    # Before the fuzzer takes its time.
+    complete_records(opened)
     if fuzz is not None:
         from grounded_rag.cli.fuzz import fuzz_bar
 

@@ -64,12 +64,7 @@ def certify_run(
     Raises:
         InputError: The run is incomplete, or has no labelled question.
     """
-    records = {record.item.id: record for record in run.records()}
-    if len(records) < run.meta.items:
-        raise InputError(
-            f"The run holds {len(records)} of {run.meta.items} questions.",
-            hint="Finish it first: run the same `eval` command again.",
-        )
+    records = complete_records(run)
     try:
         policy = Policy.model_validate(run.meta.policy)
     except ValidationError as error:
@@ -87,6 +82,21 @@ def certify_run(
         run=run.meta.id,
         notes=_notes(run.meta),
     )
+
+
+def complete_records(run: Run) -> dict[str, EvalRecord]:
+    """Return the records of a run by item.
+
+    Raises:
+        InputError: Some are missing.
+    """
+    records = {record.item.id: record for record in run.records()}
+    if len(records) < run.meta.items:
+        raise InputError(
+            f"The run holds {len(records)} of {run.meta.items} questions.",
+            hint="Finish it first: run the same `eval` command again.",
+        )
+    return records
 
 
 def _subject(meta: RunMeta) -> Subject:
