@@ -145,6 +145,17 @@ def word_search(texts: list[str]) -> Callable[[str, int], list[int]]:
     return search
 
 
+REFUSED = (0.5, 0.7, 0.8, 0.9)
+"""Shares of the unanswerable questions refused, at which the answered ones are counted."""
+
+PUBLISHED = {
+    "nomiracl_en": (
+        "answered though unanswerable / refused though answerable, published models on all 500 "
+        "English rows: GPT-4 42.4 / 4.8 %, GPT-3.5 44.4 / 8.0, Mixtral-8x7B 26.8 / 20.4, "
+        "Mistral-7B-v0.2 6.4 / 59.6, Llama-2-70B 98.8 / 0.0, Flan-T5-XXL 76.0 / 1.2"
+    )
+}
+
 SETS: dict[str, Callable[[Path], Iterator[Case]]] = {
     "squad2": squad2,
     "squad2_retrieved": squad2_retrieved,
@@ -236,9 +247,10 @@ def report(name: str, results: list[Result], threshold: float) -> None:
             "  AUROC                     "
             + auroc([r.confidence for r in yes], [r.confidence for r in no])
         )
-        bar = refusals[min(len(refusals) - 1, math.ceil(0.8 * len(refusals)) - 1)]
-        answered = sum(result.confidence > bar for result in yes)
-        print(f"  answered at 80 % refusal  {share(answered, len(yes))}")
+        for level in REFUSED:
+            bar = refusals[math.ceil(level * len(refusals)) - 1]
+            answered = sum(result.confidence > bar for result in yes)
+            print(f"  answered at {level:.0%} refusal   {share(answered, len(yes))}")
         refused = sum(result.confidence < threshold for result in no)
         print(f"  refused at {threshold:+.2f}          {share(refused, len(no))}")
     answered = sum(result.confidence >= threshold for result in yes)
@@ -246,6 +258,12 @@ def report(name: str, results: list[Result], threshold: float) -> None:
     if judged:
         both = sum(result.right is True and result.confidence >= threshold for result in judged)
         print(f"  answered and right        {share(both, len(judged))}")
+    if name in PUBLISHED and yes and no:
+        wrong = sum(result.confidence >= threshold for result in no)
+        print(
+            f"  answered though unanswerable / refused though answerable: {share(wrong, len(no))}"
+        )
+        print(f"    / {share(len(yes) - answered, len(yes))}; {PUBLISHED[name]}")
     times = sorted(result.seconds * 1000 for result in results)
     print(
         f"  processor ms a question   median {times[len(times) // 2]:.0f}, "

@@ -3,8 +3,9 @@
     python benchmarks/retrieval.py [--corpus DIR] [--split dev|test|all] [--data DIR]
 
 A hit is a chunk that overlaps a gold quote; questions that need several pieces count as hit when
-every piece is among the first k. With `--data DIR` (laid out as the public sets are), SQuAD 2.0's
-answerable questions over all passages of their articles are measured the same way.
+every piece is among the first k. With `--data DIR` (laid out as the public sets are), the
+answerable questions of SQuAD 2.0 and CLAP NQ over all passages of their sets are measured the same
+way. (NoMIRACL does not say which of its passages is relevant.)
 """
 
 from __future__ import annotations
@@ -129,6 +130,22 @@ def squad(data: Path, scratch: Path) -> tuple[Path, list[tuple[str, Any, Gold]]]
     return folder, questions
 
 
+def clapnq(data: Path, scratch: Path) -> tuple[Path, list[tuple[str, Any, Gold]]]:
+    """Write the passages of CLAP NQ as a folder and return it with its questions."""
+    folder = scratch / "clapnq"
+    folder.mkdir()
+    questions: list[tuple[str, Any, Gold]] = []
+    lines = (data / "clapnq" / "dev.jsonl").read_text(encoding="utf-8").splitlines()
+    files: dict[str, str] = {}
+    for row in map(json.loads, lines):
+        file = files.setdefault(row["passage"], f"p{len(files)}.txt")
+        (folder / file).write_bytes(row["passage"].encode())
+        if row["answerable"]:
+            spans = [tuple(row["sentence_spans"][at]) for at in row["selected_idx"] or ()]
+            questions.append((row["question"], None, [[(file, span) for span in spans]]))
+    return folder, questions
+
+
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -147,10 +164,15 @@ def main() -> None:
                 screen.print(compare(index, embedding, questions, title=f"golden, {split}"))
         if options.data is None:
             return
-        folder, questions = squad(options.data, scratch)
-        update_index([folder], index=scratch / "index", embedding=embedding)
-        with Index.open(scratch / "index", embedding=embedding) as index:
-            screen.print(compare(index, embedding, questions, title="squad2, answerable"))
+        for name, passages in (("squad2", squad), ("clapnq", clapnq)):
+            if not (options.data / name).is_dir():
+                print(f"{name}: skipped, not in {options.data}")
+                continue
+            folder, questions = passages(options.data, scratch)
+            place = scratch / f"{name}-index"
+            update_index([folder], index=place, embedding=embedding)
+            with Index.open(place, embedding=embedding) as index:
+                screen.print(compare(index, embedding, questions, title=f"{name}, answerable"))
 
 
 if __name__ == "__main__":

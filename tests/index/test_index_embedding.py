@@ -151,3 +151,20 @@ def test_unusable_vectors_are_refused(vectors):
 
     with pytest.raises((StoreError, ConfigError)):
         embed_texts(Odd(), ["one", "two"])
+
+
+def test_word_pieces_have_a_vector_a_place_and_a_rank(minilm):
+    texts = ["The overdraft costs 11.9% a year.", "", "A card."]
+    found = minilm.token_vectors(texts)
+    assert [len(one.ranks) > 0 for one in found] == [True, False, True]
+    for text, one in zip(texts, found, strict=True):
+        assert len(one.rows) == len(one.places) == len(one.ranks)
+        assert np.allclose(np.linalg.norm(one.rows.astype(np.float32), axis=1), 1, atol=1e-2)
+        assert np.allclose(one.mean, minilm.embed([text])[0], atol=5e-2)
+    pieces = [texts[0][start:end] for start, end in found[0].places]
+    assert "".join(pieces) == texts[0].replace(" ", "")
+
+
+def test_word_pieces_beyond_the_window_are_not_seen(minilm):
+    (found,) = minilm.token_vectors(["word " * 400])
+    assert len(found.ranks) == 254
