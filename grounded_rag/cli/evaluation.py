@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 
 from grounded_rag import InputError, Policy
 from grounded_rag.cli.eval_files import OutputFiles, whole_json, write_files
+from grounded_rag.cli.eval_progress import resumable, run_bar
 from grounded_rag.cli.eval_views import report_view
 from grounded_rag.cli.options import (
     CorpusOption,
@@ -32,10 +29,9 @@ from grounded_rag.evaluation.gate import judge_gate, load_gate
 from grounded_rag.evaluation.making import new_id
 from grounded_rag.evaluation.records import Prices
 from grounded_rag.evaluation.report import report_of
-from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
+from grounded_rag.evaluation.runner import Options, evaluate
 from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.resources import demo_corpus_dir
-from grounded_rag.text.display import one_line
 
 GATE_FAILED = 3
 _POLICY = Policy()
@@ -175,12 +171,12 @@ def evaluation(
     before = report_of(Run.open(baseline)) if baseline is not None else None
     if replay_of is not None:
         policy = policy_of(Run.open(replay_of).meta).model_copy(update=given)
-        with _bar("Judging", enabled=not as_json) as hook:
+        with run_bar("Judging", enabled=not as_json) as hook:
             report = replay(
                 replay_of, run=folder, policy=policy, everything=everything, progress=hook
             )
     elif answers is not None:
-        with _bar("Judging", enabled=not as_json) as hook:
+        with run_bar("Judging", enabled=not as_json) as hook:
             report = evaluate_answers(
                 answers,
                 format=format,
@@ -197,21 +193,22 @@ def evaluation(
         items = _golden(golden, corpus)
         with ingest_bar(enabled=corpus is not None and not as_json) as steps:
             rag = open_rag(index=index, corpus=corpus, progress=steps, **options)
-        with rag, _bar("Asking", enabled=not as_json) as hook:
+        with rag, run_bar("Asking", enabled=not as_json) as hook:
             embedding = rag._index.embedding if relevance and rag._index is not None else None
-            report = evaluate(
-                rag,
-                items,
-                run=folder,
-                split=split,
-                limit=limit,
-                options=Options(
-                    concurrency=concurrency,
-                    relevance=embedding,
-                    prices=_prices(prices),
-                    progress=hook,
-                ),
-            )
+            with resumable(folder):
+                report = evaluate(
+                    rag,
+                    items,
+                    run=folder,
+                    split=split,
+                    limit=limit,
+                    options=Options(
+                        concurrency=concurrency,
+                        relevance=embedding,
+                        prices=_prices(prices),
+                        progress=hook,
+                    ),
+                )
     comparison = compare(report, before) if before is not None else None
     result = judge_gate(report, rules, comparison=comparison) if rules is not None else None
     write_files(folder, report, before, comparison, result, OutputFiles(html, junit, markdown_file))
@@ -272,27 +269,3 @@ def _prices(text: str | None) -> Prices | None:
             "write input=3,output=15, and where needed cache_read, cache_write, currency",
             param_hint="--prices",
         ) from error
-
-
-@contextmanager
-def _bar(verb: str, *, enabled: bool) -> Iterator[ProgressHook]:
-    bar = Bar(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[item]}", markup=False),
-        console=console(stderr=True),
-        transient=True,
-        disable=not enabled,
-    )
-    task = bar.add_task(verb, total=None, item="")
-
-    def report(step: Progress) -> None:
-        errors = f"  {step.errors} errors" if step.errors else ""
-        bar.update(
-            task, completed=step.done, total=step.total, item=one_line(step.item)[:40] + errors
-        )
-
-    with bar:
-        yield report

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from grounded_rag.evaluation.comparison import Comparison, Paired
+from grounded_rag.evaluation.diagnosis import FailureKind
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.metrics import MetricResult
 from grounded_rag.evaluation.report import EvalReport
@@ -15,6 +16,7 @@ from grounded_rag.evaluation.report import EvalReport
 _ESCAPED = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~@&:/.])")
 _LINKED = re.compile("[@#]")
 _SHOWN = 20
+_ITEMS = 100
 
 
 def markdown(
@@ -37,8 +39,23 @@ def markdown(
         parts += _comparison(comparison)
     wrong = {kind: n for kind, n in report.diagnoses.items() if kind != "none"}
     if wrong:
-        parts += ["", "**What went wrong:** " + ", ".join(f"{n} {k}" for k, n in wrong.items())]
+        counted = ", ".join(f"{count} {text(kind)}" for kind, count in wrong.items())
+        parts += ["", f"**What went wrong:** {counted}", *_wrong(report)]
     return "\n".join([*parts, ""])
+
+
+def _wrong(report: EvalReport) -> list[str]:
+    rows = [row for row in report.items if row.diagnosis.kind is not FailureKind.NONE]
+    lines = ["", "<details><summary>Item by item</summary>", ""]
+    lines += ["| item | outcome | what went wrong | why | question |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {text(row.id)} | {row.standing} | {text(row.diagnosis.kind)} "
+        f"| {text(row.diagnosis.why)} | {text(row.question)} |"
+        for row in rows[:_ITEMS]
+    ]
+    if len(rows) > _ITEMS:
+        lines.append(f"\n… and {len(rows) - _ITEMS} more.")
+    return [*lines, "", "</details>"]
 
 
 def text(value: str, *, longest: int = 160) -> str:

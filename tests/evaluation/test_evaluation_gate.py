@@ -177,6 +177,7 @@ def test_markdown_escapes_what_could_be_markup(gate):
     rows = [line for line in text.splitlines() if line.startswith("| worse")]
     assert len(rows) == 2
     assert all(row.replace("\\|", "").count("|") == 6 for row in rows)
+    assert "| error | error | NoContext" in text.replace("\\", "")
 
 
 def found_item(found):

@@ -301,3 +301,14 @@ def test_golden_commands(corpus, tmp_path):
     stats = json.loads(command("golden", "stats", corpus / "golden.jsonl", "--json").stdout)
     assert stats["items"] == len(FACTS) + len(UNKNOWN)
     assert stats["missing"] == 100 - stats["items"]
+
+
+def test_who_interrupts_a_run_is_told_how_to_go_on(corpus, words_index, tmp_path, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grounded_rag.cli.evaluation.evaluate", interrupted)
+    result = command(
+        "eval", corpus / "golden.jsonl", "--index", words_index, "--run", tmp_path / "r", code=130
+    )
+    assert f"--run {tmp_path / 'r'}" in result.output
