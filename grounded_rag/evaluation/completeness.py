@@ -16,6 +16,7 @@ from grounded_rag.text.words import content_words, tokenize
 from grounded_rag.types import Frozen
 
 _MOST = 0.6
+_BARE = frozenset({"yes", "no", "none", "nothing"})
 _SAME = frozenset({Agreement.SAME, Agreement.WEAKER, Agreement.UNIT_ADDED})
 
 
@@ -54,7 +55,7 @@ def completeness(expected: str, answer: str, *, question: str = "") -> Completen
         words = {
             word.stem: word.text
             for word in content_words(expected)
-            if word.stem not in _stems(question) and word.lower not in ("yes", "no")
+            if word.stem not in _stems(question) and word.lower not in _BARE
         }
         found = sum(stem in said for stem in words)
         if not words:

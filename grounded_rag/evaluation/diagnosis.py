@@ -193,7 +193,7 @@ def _on_gold(judged: Judged, facts: Facts) -> _Verdict:
     if rival:
         return FailureKind.CONFLICT, rival
     beside = facts.beside()
-    if judged.item.answerable is Answerable.PART and beside is not None:
+    if judged.item.answerable is Answerable.PART and beside and not judged.unanswered:
         return (
             FailureKind.MISSED_REFUSAL,
             f"The documents leave a part open, and “{_cut(beside.text)}” answers it.",

@@ -184,5 +184,6 @@ def test_completeness_compares_by_value(expected, answer, missing):
 
 def test_completeness_says_nothing_where_there_is_nothing_to_compare():
     assert completeness("yes", "Yes, it is.").wanted == ()
+    assert completeness("none", "No charge is made.").wanted == ()
     assert completeness("the fee is charged", "手数料がかかります。").wanted == ()
     assert completeness("the door", "It is.", question="Which door?").wanted == ()
