@@ -15,6 +15,7 @@ stored outputs ("I don't know" is a refusal), and those over all 500 English que
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -46,10 +47,11 @@ class Curve:
     unanswerable: tuple[float, ...]
 
     def threshold(self, refused: float) -> float:
-        """Return the lowest threshold under which a share of the unanswerable ones lies."""
+        """Return a threshold under which at least a share of the unanswerable ones lies."""
         ordered = sorted(self.unanswerable)
-        wanted = -int(-refused * len(ordered) // 1)
-        return ordered[wanted] if wanted < len(ordered) else ordered[-1] + 1e-9
+        wanted = math.ceil(refused * len(ordered))
+        # Just above the last one that must be refused, and so above all that tie with it.
+        return math.nextafter(ordered[wanted - 1], math.inf) if wanted else -math.inf
 
     def point(self, threshold: float) -> tuple[int, int]:
         """Return unanswerable questions refused and answerable ones answered."""
