@@ -120,7 +120,7 @@ def main() -> None:
         )
     saved = 1 - sum(out[True]) / sum(out[False])
     added = sum(into[True]) / sum(into[False]) - 1
-    print(f"\noutput {saved:.1%} smaller, input {added:.1%} larger with labels")
+    print(f"\nwith labels: output {-saved:+.1%}, input {added:+.1%}")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import typer
 from grounded_rag import __version__
 from grounded_rag.cli import (
     ask,
-    chat,
     certify,
+    chat,
     commands,
     currency,
     demo,
