@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
-from strategies import drafts
+from strategies import any_text, claims
 
 from grounded_rag import Policy
 from grounded_rag.events import Event
@@ -24,6 +24,17 @@ TEXT = "The museum opens at 10:00 every day. A ticket costs 12 euros."
 OPENS = ("The museum opens at 10:00 every day.", "c1", "The museum opens at 10:00 every day.")
 TICKET = ("A ticket costs 12 euros.", "c1", "A ticket costs 12 euros.")
 INVENTED = ("A ticket costs 8 euros.", "c1", "A ticket costs 8 euros.")
+
+
+DOGS = ("Dogs are not allowed in the museum.", "c2", "Dogs are not allowed in the museum.")
+
+# Mostly honest claims, so that many pass; the same ones again and again, so that drafts overlap.
+honest = st.sampled_from([OPENS, TICKET, DOGS]).map(lambda one: make_draft(one).claims[0])
+drafts = st.builds(
+    Draft,
+    claims=st.lists(honest | honest | honest | claims(), max_size=4).map(tuple),
+    unanswered=st.lists(any_text | st.just("a ticket"), max_size=1).map(tuple),
+)
 
 
 class Streaming(ScriptedGenerator):
