@@ -312,3 +312,53 @@ def test_who_interrupts_a_run_is_told_how_to_go_on(corpus, words_index, tmp_path
         "eval", corpus / "golden.jsonl", "--index", words_index, "--run", tmp_path / "r", code=130
     )
     assert f"--run {tmp_path / 'r'}" in result.output
+
+
+def test_the_views_for_people_name_items_fixes_and_next_steps(corpus, words_index, tmp_path):
+    poor, empty = tmp_path / "poor", tmp_path / "other"
+    empty.mkdir()
+    (empty / "a.md").write_text("# Other\n\nNothing of use is said here.\n", encoding="utf-8")
+    command("ingest", empty, "--index", poor, "--words-only", "--json")
+    for index, run in ((words_index, "good"), (poor, "bad")):
+        command(
+            "eval", corpus / "golden.jsonl", "--index", index, "--run", tmp_path / run, "--json"
+        )
+    shown = command("eval", "--replay", tmp_path / "bad", "--run", tmp_path / "again",
+                    "--baseline", tmp_path / "good").stdout  # fmt: skip
+    assert "worse: " in shown
+    assert "retrieval miss" in shown
+    assert "grounded-rag diagnose" in shown
+    told = command("diagnose", tmp_path / "bad", "--kind", "retrieval_miss").stdout
+    assert "try (retrieval)" in told
+    assert "leave" in told
+    one = command("diagnose", tmp_path / "good", "--item", "u0", "--json").stdout
+    assert json.loads(one)[0]["item"] == "u0"
+
+
+def test_golden_views_for_people(corpus, tmp_path):
+    out = tmp_path / "new.jsonl"
+    assert "golden check" in command("golden", "new", corpus, "--out", out, "--size", 6).stdout
+    assert "quotes were not compared" in command("golden", "check", out, code=3).stdout
+    assert "13 items" in command("golden", "stats", corpus / "golden.jsonl").stdout
+    assert json.loads(command("golden", "check", out, "--json", code=3).stdout)["findings"]
+    assert "no folder" in command("golden", "new", tmp_path / "none", code=1).output
+
+
+def test_prices_are_read_and_mistakes_in_them_are_wrong_usage(corpus, words_index, tmp_path):
+    base = ("eval", corpus / "golden.jsonl", "--index", words_index, "--limit", 2)
+    priced = command(*base, "--run", tmp_path / "a", "--prices", "input=3,output=15", "--json")
+    assert json.loads(priced.stdout)["costs"]["money"] == 0
+    command(*base, "--run", tmp_path / "b", "--prices", "input=lots", code=2)
+    command("eval", "--index", words_index, code=2)
+    assert "no golden.jsonl" in command("eval", "--corpus", words_index, code=1).output
+
+
+def test_the_public_names_are_there():
+    import grounded_rag.evaluation as evaluation
+
+    assert sorted(evaluation.__all__) == evaluation.__all__
+    for name in evaluation.__all__:
+        assert callable(getattr(evaluation, name))
+        assert not hasattr(getattr(evaluation, name), "__path__")
+    with pytest.raises(AttributeError):
+        _ = evaluation.nonsense

@@ -11,7 +11,17 @@ from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.protocols import Generation
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
-from grounded_rag.types import Reason, RefusalReason, Signal, StopReason, Usage
+from grounded_rag.types import (
+    AnswerStatus,
+    Flag,
+    FlagKind,
+    Reason,
+    Refusal,
+    RefusalReason,
+    Signal,
+    StopReason,
+    Usage,
+)
 from grounded_rag.verification.support import default_checks
 
 GOOD = make_draft((FEE, "fees.md", FEE))
@@ -230,3 +240,50 @@ def test_a_veto_under_another_name_is_never_lost(tmp_path, monkeypatch):
     monkeypatch.setattr("grounded_rag.evaluation.replaying.verifier_fingerprint", lambda: "another")
     replay(source, run=tmp_path / "b", checks=[*default_checks(), odd])
     assert not only(tmp_path / "b").answer.answered
+
+
+def test_answers_of_other_systems_are_judged_again_as_well(tmp_path):
+    import json
+
+    from grounded_rag.evaluation.batch import evaluate_answers
+
+    answers = tmp_path / "answers.jsonl"
+    rows = [
+        {"id": "a", "question": "What?", "answer": FEE, "contexts": [FEE], "expected": "2 euros"},
+        {"id": "b", "question": "Who?", "refused": True, "answer": "", "contexts": [FEE]},
+    ]
+    answers.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    evaluate_answers(answers, run=tmp_path / "a")
+
+    def house_rule(case):
+        return Signal(check="house_rule", passed=False, reason=Reason.NOT_ENTAILED, detail="No.")
+
+    report = replay(tmp_path / "a", run=tmp_path / "b", checks=[*default_checks(), house_rule])
+    faithful = report.metric("faithful_answers")
+    assert (faithful.hits, faithful.trials) == (0, 1)
+    assert replay(tmp_path / "a").metric("faithful_answers").hits == 1
+
+
+def test_remarks_of_a_model_are_kept_and_an_exhausted_budget_stays_one(tmp_path):
+    source = record(tmp_path / "a", GOOD)
+    found = only(source)
+    place = found.answer.claims[0].located[0]
+    flag = Flag(
+        kind=FlagKind.BESIDE_QUESTION, claim=0, chunk_id=place.chunk_id, doc_id=place.doc_id
+    )
+    answer = found.answer.model_copy(update={"flags": (*found.answer.flags, flag)})
+    late = found.answer.model_copy(
+        update={
+            "status": AnswerStatus.REFUSED,
+            "claims": (),
+            "refusal": Refusal(reason=RefusalReason.BUDGET_EXHAUSTED, detail="late"),
+        }
+    )
+    meta = Run.open(source).meta.model_copy(update={"items": 2})
+    with Run.create(tmp_path / "b", meta) as run:
+        run.append(found.model_copy(update={"answer": answer}))
+        run.append(found.model_copy(update={"item": item(id="late"), "answer": late}))
+    replay(tmp_path / "b", run=tmp_path / "c", everything=True)
+    first, second = Run.open(tmp_path / "c").records()
+    assert flag in first.answer.flags
+    assert second.answer.refusal.reason is RefusalReason.BUDGET_EXHAUSTED
