@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Literal
 
@@ -66,7 +66,7 @@ Step = Progress | FollowUp | Correction | Verified | Finished
 
 async def stream_answer(
     conversation: Conversation, question: str, *, as_of: Instant | None
-) -> AsyncIterator[Step]:
+) -> AsyncGenerator[Step]:
     """Answer a question, and tell how it goes on.
 
     Args:

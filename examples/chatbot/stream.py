@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+import anyio
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
@@ -51,8 +53,9 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, events: AsyncIterator[bytes], *, session: Session, ticket: Ticket) -> None:
+    def __init__(self, events: AsyncGenerator[bytes], *, session: Session, ticket: Ticket) -> None:
         super().__init__(events, headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        self._events = events
         self._session = session
         self._ticket = ticket
         session.asking += 1
@@ -62,6 +65,9 @@ class EventStream(StreamingResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
+            # The visitor may be gone: what is worked on for them ends now, not when it is noticed.
+            with anyio.CancelScope(shield=True):
+                await self._events.aclose()
             self._session.asking -= 1
             self._ticket.release()
 
@@ -73,18 +79,19 @@ async def answer_events(
     *,
     question: str,
     as_of: dt.date | None,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     """Yield the events of one question; the last is `answer` or `failure`."""
     yield event("progress", {"stage": "waiting"})
     try:
         async with service.gate.turn():
             conversation = session.conversation(corpus)
-            async for step in stream_answer(conversation, question, as_of=as_of):
-                if isinstance(step, Finished):
-                    answer_id = session.keep(step.answer, corpus)
-                    yield event("answer", answer_view(step.answer, corpus, answer_id=answer_id))
-                else:
-                    yield event(_NAMES.get(type(step), "progress"), step)
+            async with aclosing(stream_answer(conversation, question, as_of=as_of)) as steps:
+                async for step in steps:
+                    if isinstance(step, Finished):
+                        name = session.keep(step.answer, corpus)
+                        yield event("answer", answer_view(step.answer, corpus, answer_id=name))
+                    else:
+                        yield event(_NAMES.get(type(step), "progress"), step)
     except GroundedRAGError as error:
         yield event("failure", _told(error))
     except Exception:  # noqa: BLE001 (the stream has begun: only an event can still tell)

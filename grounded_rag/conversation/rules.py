@@ -26,6 +26,12 @@ _CLAUSE = re.compile(
     r"must|should|will|would|has|have|had|am|tell|show|list|give|explain)\b",
     re.IGNORECASE,
 )
+# "Until when must I ...?" opens with a preposition and asks a whole question.
+_WHOLE = re.compile(
+    rf"(?:{'|'.join(_PREPOSITIONS)})\s+(?:what|when|which|where|whom|whose|how)\b.*"
+    r"\b(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had|am)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 _PRONOUN = re.compile(
     r"\b(?:(?P<their>its|their|his|her)(?=\s+\w)|(?P<it>it|they|them|he|she|him|that one|this one|"
     r"those|these)(?![\w'’-])|(?P<verb>(?:is|does|was|will|can|do|are|did|of|for|about|with)\s+)"
@@ -97,7 +103,7 @@ def stand_alone(question: str, earlier: Sequence[str]) -> str:
     rest = asked[_lead_in(asked) :].strip()
     led = len(rest) < len(asked)
     bare = rest.rstrip(" ?!.")
-    if bare and not _CLAUSE.match(rest):
+    if bare and not _CLAUSE.match(rest) and not _WHOLE.match(rest):
         if _PREPOSITIONAL.match(rest):
             return _with_phrase(before, bare)
         if led:

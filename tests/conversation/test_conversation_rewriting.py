@@ -66,6 +66,8 @@ def test_ellipsis_and_pronouns_are_completed(before, asked, expected):
         "How much is the arrangement fee?",
         "",
         "Why?",
+        "Until when must I dispute a card payment?",
+        "For how long do you keep recordings?",
     ],
 )
 def test_what_stands_alone_or_fits_no_rule_stays_as_it_is(asked):
