@@ -9,8 +9,9 @@ from grounded_rag.verification.support.lexicon import PASSIVE
 from grounded_rag.verification.support.terms import Reading, Term
 
 _NEAR = 0.6
-_COPY = 0.75
+_COPY = 0.5
 _REACH = 3
+_PLACES = "The claim exchanges the places of words that its evidence tells apart."
 _FIRST = frozenset("i we us our ours me my wir uns unser unsere".split())
 _SECOND = frozenset("you your yours ihr ihre ihnen".split())
 _JOINED = frozenset("and or und oder with between both , &".split())
@@ -19,14 +20,14 @@ _JOINED = frozenset("and or und oder with between both , &".split())
 def exchanged_roles(statement: Statement) -> str | None:
     """Return what is wrong where parties of a copied sentence have changed places, or None."""
     best = statement.best
-    if best.near < _NEAR or _passive(best.claim) != _passive(best.evidence):
+    if best.near < _COPY or _passive(best.claim) != _passive(best.evidence):
         return None
+    if best.near < _NEAR:
+        return _PLACES if _reordered(statement) else None
     turned = _persons(best.claim, best.evidence)
     if turned:
         return f"In the evidence it is not “{turned}” who does that."
-    if best.near >= _NEAR and (_crossed(statement) or _reordered(statement)):
-        return "The claim exchanges the places of words that its evidence tells apart."
-    return None
+    return _PLACES if _crossed(statement) or _reordered(statement) else None
 
 
 def _passive(reading: Reading) -> bool:
@@ -62,8 +63,6 @@ def _acts(reading: Reading) -> list[tuple[str, str, str]]:
 
 def _crossed(statement: Statement) -> bool:
     """Two slots, each of which has what the evidence has in the other one."""
-    if statement.best.near < _NEAR:
-        return False
     slots = [(_stems(s.claim), _stems(s.evidence)) for s in statement.best.slots]
     return any(
         ours and theirs and ours == other_theirs and theirs == other_ours
@@ -86,7 +85,7 @@ def _enumerated(statement: Statement) -> bool:
 def _reordered(statement: Statement) -> bool:
     """The same words with two names in another order: "from Friday to Monday"."""
     ours, theirs = statement.reading, statement.best.evidence
-    if statement.best.near < _COPY or sorted(_all(ours.terms)) != sorted(_all(theirs.terms)):
+    if sorted(_all(ours.terms)) != sorted(_all(theirs.terms)):
         return False
     mine = [t.stem for t in ours.terms if t.name]
     other = [t.stem for t in theirs.terms if t.name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.text.numbers import Agreement, Quantity
+from grounded_rag.text.numbers import Agreement, Quantity, compare
 from grounded_rag.text.units import is_currency, lookup
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.analysis import Analysis, analyse
@@ -11,7 +11,8 @@ from grounded_rag.verification.support.arithmetic import declared
 from grounded_rag.verification.support.numbers import agreements, claim_quantities
 from grounded_rag.verification.support.signals import fine, veto
 
-_COPIED = 0.75
+_COPIED = 0.6
+_KEEP = "The claim says “{}” where its evidence says “{}”: keep the unit."
 
 
 def units(case: ClaimCase) -> Signal | None:
@@ -52,19 +53,23 @@ def _lost(analysis: Analysis) -> str | None:
         best = statement.best
         if best.near < _COPIED:
             continue
-        for mine, other in best.pairs:
-            ours, theirs = best.claim.terms[mine].quantity, best.evidence.terms[other].quantity
+        for slot in best.slots:
+            mine = [t.quantity for t in slot.claim if t.quantity is not None]
+            other = [t.quantity for t in slot.evidence if t.quantity is not None]
+            if len(mine) == len(other) == 1 and not mine[0].unit and (
+                compare(mine[0], other[0]) is Agreement.OTHER_UNIT
+            ):  # fmt: skip
+                return _KEEP.format(mine[0].text, other[0].text)
+        for at, beside in best.pairs:
+            ours, theirs = best.claim.terms[at].quantity, best.evidence.terms[beside].quantity
             if ours is None or theirs is None or ours.unit or not theirs.unit or (
                 ours.kind == "fraction"
             ):  # fmt: skip
                 continue
-            behind = [t.lower for t in best.claim.terms[mine + 1 : mine + 3]]
+            behind = [t.lower for t in best.claim.terms[at + 1 : at + 3]]
             units_behind = [found[0] for word in behind if (found := lookup(word)) is not None]
             if theirs.unit == "%" or is_currency(theirs.unit) or units_behind:
-                return (
-                    f"The claim says “{ours.text}” where its evidence says “{theirs.text}”: "
-                    "keep the unit."
-                )
+                return _KEEP.format(ours.text, theirs.text)
     return None
 
 
