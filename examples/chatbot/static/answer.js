@@ -184,9 +184,13 @@ const FAILURES = {
 };
 
 export function fail(box, failure, again) {
+  // What was verified before the interruption was shown, and is not taken back.
+  const kept = [...box.querySelectorAll(".claim")];
   box.className = "answer failure";
   const retry = again ? el("button", { type: "button", class: "small", onclick: again }, "Ask again") : null;
   box.replaceChildren(
+    ...kept,
+    ...(kept.length ? [el("p", { class: "faint" }, "This much was verified before it broke off; the answer is not complete.")] : []),
     el("p", { class: "note-label" }, icon("info"), FAILURES[failure.kind] || "That did not work."),
     el("p", { dir: "auto" }, failure.message),
     ...(failure.hint ? [el("p", { class: "faint", dir: "auto" }, failure.hint)] : []),
