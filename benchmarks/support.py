@@ -35,6 +35,8 @@ from support_tables import (
 from grounded_rag.protocols import ClaimCase, TextPair
 from grounded_rag.text.numbers import Agreement, compare
 from grounded_rag.text.words import content_words
+from grounded_rag.types import Signal
+from grounded_rag.verification.stack import check_name
 from grounded_rag.verification.support import default_checks, support_score
 from grounded_rag.verification.support.terms import read
 
@@ -73,9 +75,9 @@ def judge(pairs: Sequence[Pair], similarity: Similarity | None) -> tuple[list[Ju
         scores["word overlap"] = plain_overlap(pair)
         scores["overlap minus numbers"] = overlap_minus_numbers(pair)
         for check in checks:
-            name = check.__name__  # type: ignore[attr-defined]  # the built-in ones are functions
+            name = check_name(check)
             signal = next((s for s in signals if s.check == name), None)
-            scores[f"{name} alone"] = _alone(signal and signal.score, signal and signal.passed)
+            scores[f"{name} alone"] = _alone(signal)
         scores["built-in rule"] = support_score(case, signals)
         if similarity is not None:
             scores["similarity alone"] = value = similarity(case)
@@ -85,10 +87,10 @@ def judge(pairs: Sequence[Pair], similarity: Similarity | None) -> tuple[list[Ju
     return judged, spent
 
 
-def _alone(score: float | None, passed: bool | None) -> float:
-    if score is not None:
-        return score
-    return 0.0 if passed is False else 1.0
+def _alone(signal: Signal | None) -> float:
+    if signal is not None and signal.score is not None:
+        return signal.score
+    return 0.0 if signal is not None and signal.passed is False else 1.0
 
 
 def add_entailment(judged: Sequence[Judged], folder: Path) -> float:
