@@ -11,8 +11,8 @@ evidence, so that the gain from telling the two regimes apart shows on the synth
 Every figure is from claims that were not fitted on: five parts, claims of one page, passages
 of one claim or responses to one task kept together, dealt several times; mean over the deals.
 Ranking figures are means within the parts, for raw and calibrated alike. Intervals: percentile
-bootstrap over groups, 1,000 resamples of the first deal. "ECE by chance" is what perfectly calibrated
-probabilities of these values would show on as many claims, for bins are never full.
+bootstrap over groups, 1,000 resamples of the first deal. "ECE by chance" is what perfectly
+calibrated probabilities of these values would show on as many claims, for bins are never full.
 """
 
 from __future__ import annotations
