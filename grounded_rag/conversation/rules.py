@@ -38,9 +38,11 @@ _PRONOUN = re.compile(
     r"(?P<that>that|this)(?=\s*(?:[?.,!]|$|(?:also|still|mean|cost|apply|include|work|take)\b)))",
     re.IGNORECASE,
 )
+# "Is it wise to ...", "how long does it take to ...": the pronoun stands for what follows.
 _EXPLETIVE = re.compile(
-    r"\b(?:is|was|does|will|would)?\s*it\s+(?:is\s+)?"
-    r"(?:possible|necessary|allowed|true|raining|take\s+to|cost\s+to|ok|okay|safe)\b",
+    r"\bit\s+(?:is\s+)?(?:(?:possible|necessary|allowed|true|raining|ok|okay|safe)\b|"
+    r"(?:take|cost|mean|matter)s?\s+(?:to|the|a|an|me|my|you|for|if|when)\b|"
+    r"(?:when|if|that|who|which|where)\b|\w+\s+(?:to|that|for|if)\b)",
     re.IGNORECASE,
 )
 _NAME = re.compile(
@@ -71,6 +73,9 @@ _NO_TOPIC = frozenset(
         "september october november december"
     ).split()
 )
+_PERSONS = frozenset("i you we they he she i'm i'd i've you're we're".split())
+_SHORT_PHRASE = 6
+_SHORT_QUESTION = 10
 _LONGEST = 400
 _LONGEST_TOPIC = 4
 
@@ -104,14 +109,34 @@ def stand_alone(question: str, earlier: Sequence[str]) -> str:
     led = len(rest) < len(asked)
     bare = rest.rstrip(" ?!.")
     if bare and not _CLAUSE.match(rest) and not _WHOLE.match(rest):
-        if _PREPOSITIONAL.match(rest):
+        if _PREPOSITIONAL.match(rest) and _is_phrase(bare):
             return _with_phrase(before, bare)
-        if led:
+        if led and _is_phrase(bare):
             return _with_topic(before, bare)
-    topic = _topic(before)
-    if topic is None or not _PRONOUN.search(asked) or _EXPLETIVE.search(asked):
+    topic, pronoun = _topic(before), _PRONOUN.search(asked)
+    if topic is None or pronoun is None or not _refers_back(asked, pronoun.start()):
         return question
     return _PRONOUN.sub(lambda match: _named(match, topic.text), asked, count=1)
+
+
+def _is_phrase(bare: str) -> bool:
+    """Whether a text is a short phrase, and no sentence of its own."""
+    words = [word.strip(",:;").lower() for word in bare.split()]
+    finite = any(_CLAUSE.fullmatch(word) or word in _PERSONS for word in words)
+    return len(words) <= _SHORT_PHRASE and not finite and not re.search(r"[.?!:;,]\s", bare)
+
+
+def _refers_back(asked: str, at: int) -> bool:
+    """Whether a pronoun has to stand for something outside its question.
+
+    A short question that has named nothing before the pronoun; in others it mostly stands for
+    what the question itself has named.
+    """
+    if len(asked.split()) > _SHORT_QUESTION or _EXPLETIVE.search(asked):
+        return False
+    own = _topic(asked[:at])
+    # "A fee for that": what is new to the question is not what it points back to.
+    return own is None or own.text.lower().startswith(("a ", "an "))
 
 
 def _lead_in(asked: str) -> int:
