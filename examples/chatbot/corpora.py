@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from grounded_rag import GroundedRAG, InputError, Policy
+from grounded_rag.generate.clients import connect
 from grounded_rag.index.records import DocumentEntry
 from grounded_rag.index.store import Index
 from grounded_rag.ingestion import IngestProgress, IngestReport, update_index
@@ -157,11 +158,15 @@ def open_all(
 
     Raises:
         InputError: There is none, or a folder cannot be used.
+        MissingKeyError: The generator's provider has no credentials.
     """
     folders = {"demo": demo_corpus_dir()} if settings.demo else {}
     folders |= settings.corpora
     if not folders:
         raise InputError("There is no corpus.", hint="Set CHATBOT_CORPORA, or CHATBOT_DEMO=true.")
+    if settings.generator.startswith("anthropic"):
+        # A missing key is said now, not to the first visitor.
+        connect(None, None)
     opened: dict[str, Corpus] = {}
     try:
         for name, folder in folders.items():

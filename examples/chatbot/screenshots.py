@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "images"
 _MOST_BYTES = 250_000
-_COLOURS = 128
+_COLOURS = 256
 
 
 class Shot(NamedTuple):

@@ -23,6 +23,12 @@ def bare(text):
     return "".join(c for c in text if not c.isspace() and c not in "|-:#")
 
 
+def within(part, whole):
+    """Whether the characters of `part` stand in `whole` in their order."""
+    rest = iter(whole)
+    return all(character in rest for character in part)
+
+
 @given(st.lists(WORDS, min_size=1, max_size=12).map("".join), st.data())
 def test_the_blocks_mark_exactly_the_quote(text, data):
     start = data.draw(st.integers(0, len(text)))
@@ -33,7 +39,7 @@ def test_the_blocks_mark_exactly_the_quote(text, data):
     marks = bare(marked(made))
     wanted = bare(quote.of(text))
     # The header of a table is shown and never marked: it is no evidence of its own.
-    assert marks in wanted if header else marks == wanted
+    assert within(marks, wanted) if header else marks == wanted
 
 
 @given(st.lists(WORDS, min_size=1, max_size=12).map("".join))

@@ -59,6 +59,7 @@ def test_it_prints_its_address_serves_and_stops_when_told(tmp_path):
     ("settings", "told"),
     [
         ({}, "There is no corpus."),
+        ({"GENERATOR": "anthropic", "CHATBOT_DEMO": "true"}, "ANTHROPIC_API_KEY"),
         ({"CHATBOT_PORT": "many"}, "settings cannot be used"),
         ({"CHATBOT_CORPORA": '{"x": "/no/such/folder"}'}, "/no/such/folder"),
     ],
@@ -67,6 +68,8 @@ def test_what_cannot_work_is_said_at_once(tmp_path, monkeypatch, capsys, setting
     monkeypatch.setenv("CHATBOT_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("CHATBOT_DEMO", "false")
     monkeypatch.setenv("CHATBOT_PORT", "0")
+    for name in ("GENERATOR", "CHATBOT_GENERATOR", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     assert main() == 1

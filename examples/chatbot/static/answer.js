@@ -24,7 +24,7 @@ function note(one) {
       el("p", { class: "faint" }, side.dates.map((line) => `${line.label} ${date(line.date)}`).join(" · "))));
   return el("div", { class: `note ${one.kind}` },
     el("p", { class: "note-label" }, icon(ICONS[one.kind] || "info"), one.label),
-    el("p", { dir: "auto" }, one.detail, one.since ? ` (${date(one.since)})` : ""),
+    el("p", { dir: "auto" }, one.detail, one.since ? ` Since ${date(one.since)}.` : ""),
     one.current ? el("p", {}, "In force instead: ", el("strong", { dir: "auto" }, one.current)) : null,
     sides.length ? el("div", { class: "sides" }, sides) : null);
 }
