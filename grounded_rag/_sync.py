@@ -54,7 +54,9 @@ class BackgroundLoop:
                     return
                 yield item
         finally:
-            self.run(generator.aclose)
+            # A loop that was closed meanwhile has closed the generator, too.
+            if self._loop is not None:
+                self.run(generator.aclose)
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:

@@ -1,6 +1,7 @@
 """Whatever a generator streams: what was told is what is answered, and `query` says the same."""
 
 import json
+import threading
 
 import anyio
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from strategies import any_text, claims
 
-from grounded_rag import Policy
+from grounded_rag import GroundedRAG, Policy
 from grounded_rag.events import Event
 from grounded_rag.generate.partial_json import EntryScanner
 from grounded_rag.parts import Parts
@@ -220,6 +221,16 @@ def test_events_are_read_back_from_their_json():
     _, events = run(parts(Streaming(make_draft(OPENS)), Policy()))
     adapter = TypeAdapter(Event)
     assert [adapter.validate_json(event.model_dump_json()) for event in events] == events
+
+
+def test_closing_in_the_middle_of_a_stream_leaves_no_thread():
+    before = threading.active_count()
+    rag = GroundedRAG(StaticRetriever({"c1": TEXT}), generator=Streaming(make_draft(OPENS)))
+    stream = rag.stream("When does the museum open?")
+    assert next(stream).kind == "retrieved"
+    rag.close()
+    stream.close()
+    assert threading.active_count() == before
 
 
 def test_a_refusal_tells_no_claim():

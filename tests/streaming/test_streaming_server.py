@@ -163,12 +163,23 @@ def broken(*last):
     "last", [(BREAK,), (), overload()], ids=["connection lost", "no end", "overload"]
 )
 def test_a_stream_that_breaks_off_is_an_error_and_never_an_answer(serve, policy, last):
-    _, rag = serve(broken(*last), policy=policy)
+    server, rag = serve(broken(*last), policy=policy)
     events = []
     with pytest.raises(ProviderUnavailableError):
         collect(rag.stream(QUESTION), events)
     assert "final" not in kinds(events)
+    assert len(server.bodies) == 1
     assert shown(events) == ([OPENS] if policy == "drop" else [])
+
+
+@pytest.mark.parametrize("missing", [1, 2, 3])
+def test_a_whole_draft_without_the_end_of_its_stream_is_no_answer(serve, missing):
+    server, rag = serve(lambda labels: good(labels)[:-missing], policy="refuse")
+    events = []
+    with pytest.raises(ProviderUnavailableError):
+        collect(rag.stream(QUESTION), events)
+    assert shown(events) == []
+    assert len(server.bodies) == 1
 
 
 def test_a_cut_output_is_tried_once_more_with_twice_the_limit(serve):
