@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import AsyncIterator
 from typing import Annotated
 
 from anyio import to_thread
@@ -18,7 +17,7 @@ from chatbot.service import NotFoundError, Service
 from chatbot.sessions import Kept, Session
 from chatbot.stream import EventStream, answer_events
 from chatbot.trace_view import TraceView, trace_view
-from chatbot.uploads import ACCEPTED, UPLOADS, UploadView, accept
+from chatbot.uploads import ACCEPTED, UPLOADS, UploadView, accept, read_body
 from grounded_rag import InputError, QuestionError
 from grounded_rag.types import Frozen, Reference
 
@@ -223,14 +222,16 @@ async def upload(
     if content_length is not None and content_length > service.settings.upload_bytes:
         most = service.settings.upload_bytes / 1_000_000
         raise InputError(f"The file is larger than {most:.0f} MB.", hint="Split the file.")
-    return await accept(
-        session, service.settings, service.embedding, name=name, body=_chunks(request)
-    )
-
-
-async def _chunks(request: Request) -> AsyncIterator[bytes]:
-    async for part in request.stream():
-        yield part
+    # Read before a turn is taken: a slow sender keeps nobody waiting.
+    data = await read_body(request.stream(), service.settings.upload_bytes)
+    ticket = service.gate.enter()
+    session.asking += 1
+    try:
+        async with service.gate.turn():
+            return await accept(session, service.settings, service.embedding, name=name, data=data)
+    finally:
+        session.asking -= 1
+        ticket.release()
 
 
 def _on_page(kept: Kept, number: int) -> tuple[Reference, int]:

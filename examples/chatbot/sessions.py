@@ -17,7 +17,7 @@ from chatbot.corpora import Corpus
 from grounded_rag import Answer
 from grounded_rag.conversation import Conversation
 
-_MOST_ANSWERS = 100
+_MOST_ANSWERS = 20
 _MOST_TURNS = 8
 _KEPT_TURNS = 4
 
@@ -41,7 +41,7 @@ class Session:
         uploads: Names for people of its documents, by document id.
         corpus: Its uploads as a corpus, once there is one.
         busy: Held while its uploads change.
-        asking: Questions of it that are worked on.
+        asking: Questions and uploads of it that are worked on.
         seen: When it was last heard of.
     """
 

@@ -61,7 +61,7 @@ class Settings(BaseSettings):
     uploads_per_minute: Annotated[int, Field(ge=1)] = 6
     running: Annotated[int, Field(ge=1)] = 4
     waiting: Annotated[int, Field(ge=0)] = 16
-    most_sessions: Annotated[int, Field(ge=1)] = 500
+    most_sessions: Annotated[int, Field(ge=1)] = 200
     session_seconds: Annotated[float, Field(gt=0)] = 3600.0
     most_uploads: Annotated[int, Field(ge=1)] = 5
     upload_bytes: Annotated[int, Field(ge=1)] = 10_000_000

@@ -78,7 +78,7 @@ async def accept(
     embedding: BaseEmbedding | None,
     *,
     name: str,
-    body: AsyncIterator[bytes],
+    data: bytes,
 ) -> UploadView:
     """Store a document among those of a session and bring its index up to date.
 
@@ -87,10 +87,10 @@ async def accept(
         settings: Bounds in force.
         embedding: Embedding of the index.
         name: Name that the person's file has; it is shown, and names nothing on disk.
-        body: Its bytes, which are counted as they come.
+        data: Its bytes.
 
     Raises:
-        InputError: Its kind or size is not accepted, or there are too many documents.
+        InputError: Its kind is not accepted, or there are too many documents.
         ReadError: It cannot be read.
     """
     async with session.busy:
@@ -99,7 +99,6 @@ async def accept(
                 f"There are {settings.most_uploads} documents already.",
                 hint="Start a new session to ask about others.",
             )
-        data = await _read(body, settings.upload_bytes)
         suffix = check_kind(name, data[:_HEAD])
         folder = session.folder / "documents"
         path = folder / f"{secrets.token_hex(8)}{suffix}"
@@ -113,7 +112,12 @@ async def accept(
         return _view(report, path.name, shown_name(name))
 
 
-async def _read(body: AsyncIterator[bytes], most: int) -> bytes:
+async def read_body(body: AsyncIterator[bytes], most: int) -> bytes:
+    """Return the bytes of a body, which are counted as they come.
+
+    Raises:
+        InputError: There are none, or more than `most`.
+    """
     parts = bytearray()
     async for part in body:
         parts += part
@@ -179,4 +183,13 @@ def _view(report: IngestReport, doc_id: str, name: str) -> UploadView:
     return UploadView(name=name, passages=report.chunks, warnings=warnings)
 
 
-__all__ = ["ACCEPTED", "UPLOADS", "Corpus", "UploadView", "accept", "check_kind", "shown_name"]
+__all__ = [
+    "ACCEPTED",
+    "UPLOADS",
+    "Corpus",
+    "UploadView",
+    "accept",
+    "check_kind",
+    "read_body",
+    "shown_name",
+]

@@ -300,6 +300,14 @@ async def test_an_earlier_answer_that_no_longer_holds_is_corrected_once(visitors
     assert "correction" not in [name for name, _ in events]
 
 
+async def test_only_the_latest_answers_are_kept(visitors, ask):
+    client = await visitors(limits=False)
+    answers = [(await ask(client, UNKNOWN))[-1][1]["id"] for _ in range(21)]
+    assert len(set(answers)) == 21
+    assert (await client.get(f"/api/answers/{answers[0]}/trace")).status_code == 404
+    assert (await client.get(f"/api/answers/{answers[1]}/trace")).status_code == 200
+
+
 async def test_a_long_conversation_forgets_its_beginning(visitors, ask):
     from chatbot.api import SERVICE
 
