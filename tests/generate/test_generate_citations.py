@@ -112,6 +112,12 @@ def test_a_sentence_in_pieces_is_one_claim_with_all_its_pointers(answering):
     ]
 
 
+def test_a_full_stop_lends_its_pointer_to_no_sentence(answering):
+    content = [piece("Parking is free"), piece(". The fee is 5 euros.", block(0))]
+    generation, *_ = answering((content, "end_turn"))
+    assert [len(claim.citations) for claim in generation.draft.claims] == [0, 1]
+
+
 def test_a_range_of_blocks_is_a_quote_for_each(answering):
     generation, *_ = answering(([piece("It costs.", block(0, 2))], "end_turn"))
     assert len(generation.draft.claims[0].citations) == 2
