@@ -17,7 +17,7 @@ from chatbot.service import NotFoundError, Service
 from chatbot.sessions import Kept, Session
 from chatbot.stream import EventStream, answer_events
 from chatbot.trace_view import TraceView, trace_view
-from chatbot.uploads import ACCEPTED, UPLOADS, UploadView, accept, read_body
+from chatbot.uploads import ACCEPTED, UploadView, accept, read_body
 from grounded_rag import InputError, QuestionError
 from grounded_rag.types import Frozen, Reference
 
@@ -243,6 +243,3 @@ def _on_page(kept: Kept, number: int) -> tuple[Reference, int]:
 
 def _address(request: Request) -> str:
     return request.client.host if request.client is not None else ""
-
-
-__all__ = ["COOKIE", "SERVICE", "UPLOADS", "router"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from chatbot.corpora import Corpus, open_corpus
+from chatbot.corpora import open_corpus
 from grounded_rag import GroundedRAGError, InputError
 from grounded_rag.ingestion import IngestReport
 from grounded_rag.types import Frozen
@@ -181,15 +181,3 @@ def _view(report: IngestReport, doc_id: str, name: str) -> UploadView:
         if warning.path.endswith(doc_id)
     )
     return UploadView(name=name, passages=report.chunks, warnings=warnings)
-
-
-__all__ = [
-    "ACCEPTED",
-    "UPLOADS",
-    "Corpus",
-    "UploadView",
-    "accept",
-    "check_kind",
-    "read_body",
-    "shown_name",
-]

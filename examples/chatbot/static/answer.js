@@ -99,6 +99,7 @@ function thumbs(answer) {
       form.hidden = false;
       done.hidden = true;
       reason.focus();
+      form.scrollIntoView({ block: "nearest" });
     });
   }
   form.addEventListener("submit", async (event) => {
