@@ -15,6 +15,7 @@ from grounded_rag.protocols import (
     StreamingGenerator,
 )
 from grounded_rag.types import Claim, Draft, Outcome, StopReason, Verification
+from grounded_rag.verification.prose import uncited_sentences
 
 Verify = Callable[[Draft], Awaitable[Verification]]
 
@@ -50,11 +51,14 @@ class Incoming:
     async def look_at(self, claim: Claim, verify: Verify, policy: Policy) -> Verification | None:
         """Verify a claim on its own, once; return the verification when it is new.
 
-        A claim that the policy ships counts as shown from here on.
+        A claim that the policy ships counts as shown from here on. One that cannot be read is
+        left for the whole draft, which cannot be read either.
         """
         if claim in self.verified:
             return None
         verification = await verify(Draft(claims=(claim,)))
+        if verification.outcome is Outcome.INVALID_OUTPUT:
+            return None
         self.verified[claim] = verification
         if shippable(verification.claims[0], policy).supported:
             self.shown.append(claim)
@@ -69,10 +73,16 @@ class Incoming:
 
     async def verification(self, draft: Draft, verify: Verify) -> Verification:
         """Return the verification of a whole draft; what was looked at is not looked at again."""
-        if not self.verified:
+        if not self.verified or (draft.prose.strip() and not self.shown):
             return await verify(draft)
         rest = tuple(dict.fromkeys(c for c in draft.claims if c not in self.verified))
+        # Prose is told apart from all claims, not from the rest; and what was shown stays shown,
+        # also if the prose turns out to refuse.
         others = await verify(draft.model_copy(update={"claims": rest, "prose": ""}))
+        if others.outcome is Outcome.INVALID_OUTPUT:
+            return others
+        beside = uncited_sentences(draft.prose, [claim.text for claim in draft.claims])
+        others = others.model_copy(update={"problems": (*others.problems, *beside)})
         found = {claim: _alone(others, index) for index, claim in enumerate(rest)}
         return _joined(draft, {**found, **self.verified}, others)
 

@@ -35,6 +35,7 @@ from grounded_rag.types import (
     Draft,
     Flag,
     Instant,
+    Outcome,
     Refusal,
     RefusalReason,
     StopReason,
@@ -101,7 +102,7 @@ async def _attempts(run: Run, parts: Parts) -> Answer:
         verification = await _verified(run, parts, generation, incoming)
         if verification is not None:
             progress = advance(progress, verification, parts.policy)
-        elif incoming.shown:
+        if verification is None or verification.outcome is Outcome.INVALID_OUTPUT:
             progress = keep(progress, incoming.shown_alone(), parts.policy)
         if generation is None:
             return _concluded(run, parts, out_of_time(progress, parts.policy))

@@ -35,6 +35,7 @@ drafts = st.builds(
     Draft,
     claims=st.lists(honest | honest | honest | claims(), max_size=4).map(tuple),
     unanswered=st.lists(any_text | st.just("a ticket"), max_size=1).map(tuple),
+    prose=st.sampled_from(["", "", "It is the best of all houses.", OPENS[0]]),
 )
 
 
@@ -175,6 +176,29 @@ def test_a_shown_claim_stays_where_the_time_runs_out():
     answer, events = run(parts(Endless(), Policy(max_seconds=0.3)))
     assert shown(events) == []
     assert answer.refusal.reason is RefusalReason.BUDGET_EXHAUSTED
+
+
+HALF = ("A ticket \ud800 costs.", "c1", "A ticket costs 12 euros.")
+
+
+@pytest.mark.parametrize("policy", ["refuse", "drop"])
+def test_a_claim_with_half_a_character_makes_the_draft_unreadable_and_takes_nothing_back(policy):
+    script = [make_draft(HALF), make_draft(OPENS, HALF), make_draft(HALF, TICKET)]
+    answer, events = run(parts(Streaming(*script), Policy(on_failed_claim=policy)))
+    assert set(shown(events)) == {verdict.claim for verdict in answer.claims}
+    if policy == "refuse":
+        assert answer.refusal.reason is RefusalReason.INVALID_OUTPUT
+    else:
+        assert answer.status is AnswerStatus.PARTIAL
+        assert {verdict.text for verdict in answer.claims} == {OPENS[0], TICKET[0]}
+
+
+@pytest.mark.parametrize("policy", ["refuse", "drop"])
+def test_a_refusal_beside_claims_is_never_a_whole_answer(policy):
+    both = make_draft(OPENS).model_copy(update={"prose": default_refusal()})
+    answer, events = run(parts(Streaming(both, both, both), Policy(on_failed_claim=policy)))
+    assert set(shown(events)) == {verdict.claim for verdict in answer.claims}
+    assert answer.status is not AnswerStatus.ANSWERED
 
 
 def test_a_stream_that_just_stops_is_no_complete_draft():
