@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from grounded_rag.errors import ConfigError
 
@@ -44,19 +44,28 @@ class BackgroundLoop:
         """Yield what an asynchronous generator yields, each step run on the loop.
 
         Leaving the iteration early closes the generator.
+
+        Raises:
+            ConfigError: The loop was closed in the middle, so that nothing more can come.
         """
-        generator = function()
+        loop, steps = self._started(), _Steps(function())
         try:
             while True:
+                if self._loop is not loop:
+                    raise ConfigError(
+                        "What served this iteration was closed before it was through.",
+                        hint="Iterate to the end first, then call `close()`.",
+                    )
                 try:
-                    item = self.run(lambda: _next(generator))
+                    item = self.run(steps.next)
                 except StopAsyncIteration:
                     return
                 yield item
         finally:
-            # A loop that was closed meanwhile has closed the generator, too.
-            if self._loop is not None:
-                self.run(generator.aclose)
+            # A closed loop has closed the generator, too; where this is collected on the loop's
+            # own thread, the loop finalises it.
+            if self._loop is loop and threading.current_thread() is not self._thread:
+                self.run(steps.close)
 
     def _started(self) -> asyncio.AbstractEventLoop:
         with self._lock:
@@ -78,8 +87,23 @@ class BackgroundLoop:
             thread.join()
 
 
-async def _next(generator: AsyncGenerator[T, None]) -> T:
-    return await anext(generator)
+class _Steps(Generic[T]):
+    """An asynchronous generator, step by step; closing waits for a step that was interrupted."""
+
+    def __init__(self, generator: AsyncGenerator[T, None]) -> None:
+        self._generator = generator
+        self._step: asyncio.Task[Any] | None = None
+
+    async def next(self) -> T:
+        self._step = asyncio.current_task()
+        return await anext(self._generator)
+
+    async def close(self) -> None:
+        if self._step is not None:
+            # An interrupt cancelled it, and it may still be cleaning up: a generator that runs
+            # cannot be closed.
+            await asyncio.wait({self._step})
+        await self._generator.aclose()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

@@ -139,6 +139,9 @@ class Asking:
                 work.cancel()
                 with suppress(asyncio.CancelledError):
                     await work
+            elif not work.cancelled():
+                # Taken note of, so that asyncio does not log it as never retrieved.
+                work.exception()
 
     async def _answer(
         self,

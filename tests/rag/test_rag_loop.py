@@ -1,6 +1,7 @@
 """The background loop of the blocking interface."""
 
 import asyncio
+import concurrent.futures
 import subprocess
 import sys
 import threading
@@ -102,3 +103,58 @@ def test_a_blocking_call_from_inside_its_own_loop_is_an_error_and_no_deadlock():
     with pytest.raises(ConfigError, match="inside the loop"):
         loop.run(asks_again)
     loop.close()
+
+
+class Counting:
+    """An asynchronous generator whose end takes the loop several turns."""
+
+    def __init__(self):
+        self.waits = threading.Event()
+        self.closed = threading.Event()
+
+    async def items(self):
+        try:
+            yield 1
+            self.waits.set()
+            await asyncio.Event().wait()
+            yield 2
+        finally:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            self.closed.set()
+
+
+def test_an_interrupted_step_is_waited_for_before_the_generator_is_closed(monkeypatch):
+    loop, counting = BackgroundLoop(), Counting()
+    items = loop.iterate(counting.items)
+    assert next(items) == 1
+    result = concurrent.futures.Future.result
+    interrupts = [KeyboardInterrupt]
+
+    def interrupted(future, timeout=None):
+        if interrupts:
+            # The step is at its wait when the interrupt comes.
+            assert counting.waits.wait(10)
+            raise interrupts.pop()
+        return result(future, timeout)
+
+    monkeypatch.setattr(concurrent.futures.Future, "result", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(items)
+    assert counting.closed.is_set()
+    loop.close()
+
+
+def test_an_iteration_over_a_closed_loop_says_so_and_starts_no_other_loop():
+    loop, counting = BackgroundLoop(), Counting()
+    items = loop.iterate(counting.items)
+    assert next(items) == 1
+    loop.close()
+    assert counting.closed.is_set()
+    with pytest.raises(ConfigError, match="closed before"):
+        next(items)
+    left = loop.iterate(Counting().items)
+    assert next(left) == 1
+    loop.close()
+    left.close()
+    assert "grounded-rag" not in {thread.name for thread in threading.enumerate()}

@@ -1,5 +1,6 @@
 """Whatever a generator streams: what was told is what is answered, and `query` says the same."""
 
+import gc
 import json
 import threading
 
@@ -11,6 +12,7 @@ from pydantic import TypeAdapter
 from strategies import any_text, claims
 
 from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import ProviderError
 from grounded_rag.events import Event
 from grounded_rag.generate.partial_json import EntryScanner
 from grounded_rag.parts import Parts
@@ -293,3 +295,22 @@ def test_entries_are_found_in_whatever_pieces_they_come(entries, others, ascii_o
         assert found == entries[: len(found)]
         assert len(found) >= before
     assert found == entries
+
+
+def test_leaving_a_stream_that_has_failed_already_logs_nothing(caplog):
+    failed = threading.Event()
+
+    class Failing:
+        async def generate(self, request):
+            failed.set()
+            raise ProviderError("out of order")
+
+    with GroundedRAG(StaticRetriever({"c1": TEXT}), generator=Failing()) as rag:
+        events = rag.stream("What is a ticket?")
+        next(events)
+        assert failed.wait(10)
+        rag.loop.run(lambda: anyio.sleep(0))
+        events.close()
+        del events
+        gc.collect()
+    assert "never retrieved" not in caplog.text
