@@ -171,9 +171,7 @@ def main() -> int:
     )
     parser.add_argument("--users", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument(
-        "--uploads", type=int, default=10, help="users with a document"
-    )
+    parser.add_argument("--uploads", type=int, default=10, help="users with a document")
     parser.add_argument("--data", default=None, help="folder that keeps the index between runs")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:

@@ -63,7 +63,8 @@ def _bad(said):
 def visit(chromium, address):
     """Return a function that opens the page in a browser context of its own.
 
-    Whatever a page logs as an error, a refused script among it, fails the test.
+    Whatever a page logs as an error, a refused script among it, fails the test, and so does a
+    request to anywhere else.
     """
     trouble = []
     with contextlib.ExitStack() as contexts:
@@ -74,6 +75,10 @@ def visit(chromium, address):
             contexts.callback(context.close)
             page = context.new_page()
             page.set_default_timeout(10_000)
+            page.on(
+                "request",
+                lambda sent: None if sent.url.startswith(address) else trouble.append(sent.url),
+            )
             page.on("pageerror", lambda error: trouble.append(str(error)))
             page.on(
                 "console",
