@@ -107,7 +107,7 @@ def select(
     features = best.features
     if other is not None:
         features = replace(features, name_missing=0.0, number_missing=0.0)
-    chosen = (best,) if other is None else (best, other)
+    chosen: tuple[Scored, ...] = (best,) if other is None else (best, other)
     if ranker.several is not None and replaced is None:
         chosen = _with_rivals(chosen, scored, candidates, outdated, ranker.several)
     indices = [one.index for one in chosen]
