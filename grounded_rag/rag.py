@@ -181,9 +181,11 @@ class GroundedRAG(Asking):
     ) -> Verification:
         """Verify a draft of another stack under this object's rules, checks and deciders.
 
-        Arguments are those of `grounded_rag.averify`.
+        Arguments are those of `grounded_rag.averify`. Under `spans-only` quotes alone are checked,
+        as for answers.
         """
         parts = self._parts
+        spans_only = parts.policy.support == "spans-only"
         check = partial(
             averify,
             draft,
@@ -192,10 +194,10 @@ class GroundedRAG(Asking):
             as_of=parse_instant(as_of),
             refusal=parts.refusal,
             quote_match=parts.policy.quote_match,
-            checks=parts.checks,
+            checks=() if spans_only else parts.checks,
             max_age=parts.policy.max_age,
-            entailment=parts.entailment,
-            judge=parts.judge,
+            entailment=None if spans_only else parts.entailment,
+            judge=None if spans_only else parts.judge,
             timeout=parts.policy.max_seconds,
         )
         return self._loop.run(check)

@@ -100,6 +100,13 @@ def test_spans_only_asks_nobody(ask):
     answer, _ = ask(FREE, judge=judge, policy=Policy(support="spans-only"))
     assert answer.answered
     assert judge.requests == []
+    with GroundedRAG(StaticRetriever({}), judge=judge, policy=Policy(support="spans-only")) as rag:
+        assert rag.verify(make_draft(WRONG), [{"id": "c1", "text": TEXT}]).claims[0].supported
+        judge.opinion = Opinion(grade=Grade.CONTRADICTED, rests_on=("twelve euros",))
+        assert rag.verify(make_draft(FREE), [{"id": "c1", "text": TEXT}]).claims[0].supported
+    assert judge.requests == []
+    with GroundedRAG(StaticRetriever({}), judge=judge) as rag:
+        assert not rag.verify(make_draft(FREE), [{"id": "c1", "text": TEXT}]).claims[0].supported
 
 
 def test_a_near_copy_is_settled_without_a_judge(ask):
