@@ -70,6 +70,9 @@ def relevance_score(question: str, answer: str, embedding: SentenceEmbedding) ->
         question: The question.
         answer: The answer's text.
         embedding: Any embedding; the score means something only beside its own threshold.
+
+    Raises:
+        FloatingPointError: The embedding returned a number that is not finite.
     """
     left = embedding.get_query_embedding(question)
     right = embedding.get_text_embedding(answer)
@@ -77,6 +80,9 @@ def relevance_score(question: str, answer: str, embedding: SentenceEmbedding) ->
     if not norms:
         return 0.0
     cosine = sum(x * y for x, y in zip(left, right, strict=True)) / norms
+    if not math.isfinite(norms) or not math.isfinite(cosine):
+        # Neither alike nor unlike; a comparison would take NaN for the latter.
+        raise FloatingPointError("the embedding returned a number that is not finite")
     return min(1.0, max(0.0, cosine))
 
 

@@ -101,6 +101,18 @@ def test_an_embedding_that_fails_is_said_and_loses_no_answer(ask):
     assert "could not be checked (OSError)" in beside(answer)[0].detail
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e300])
+def test_an_embedding_that_returns_no_number_could_not_check_and_says_no_unlikeness(ask, number):
+    class Numberless(Embedding):
+        def get_text_embedding(self, text):
+            return [number, number]
+
+    judge = FixedJudge(False)
+    answer = ask(PERIOD, relevance=RelevanceCheck(embedding=Numberless(), judge=judge))
+    assert "could not be checked" in beside(answer)[0].detail
+    assert judge.asked == []
+
+
 def test_a_refusal_is_never_beside_the_question(ask):
     answer = ask(None, relevance=RelevanceCheck(embedding=Broken()))
     assert not answer.answered
