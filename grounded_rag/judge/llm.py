@@ -79,9 +79,12 @@ class LLMJudge:
 
     @property
     def name(self) -> str:
-        """Provider, model, prompt and votes: what a fingerprint has to tell apart."""
+        """Provider, model, prompt, votes and an unusual background: for fingerprints."""
         votes = f" x{self._votes}" if self._votes > 1 else ""
-        return f"{self._calls.model} {self._mode}@{self._prompt.digest}{votes}"
+        background = "with" if self._background else "without"
+        usual = self._background == (self._mode == "per_claim")
+        shown = "" if usual else f" {background} background"
+        return f"{self._calls.model} {self._mode}@{self._prompt.digest}{votes}{shown}"
 
     def check(self) -> None:
         """Find out, without sending anything, whether the provider could be used at all.

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from grounded_rag.deciders import max_nli
 from grounded_rag.errors import InputError
-from grounded_rag.models.labels import Columns, read_columns, to_scores
+from grounded_rag.models.labels import Columns, given_labels, read_columns, to_scores
 from grounded_rag.models.onnx_pairs import Logits, OnnxPairModel
 from grounded_rag.models.windows import windows
 from grounded_rag.protocols import EntailmentScores, TextPair
@@ -48,11 +48,12 @@ class OnnxEntailment:
             folder, max_length=max_length, batch_size=batch_size, threads=threads
         )
         self._columns = read_columns(self._model.labels if labels is None else labels)
+        self._given = given_labels(labels)
 
     @property
     def name(self) -> str:
-        """Folder name and the first digits of a hash over its files."""
-        return self._model.name
+        """Folder name, the first digits of a hash over its files, and labels of one's own."""
+        return self._model.name + self._given
 
     def score(self, pairs: Sequence[TextPair]) -> list[EntailmentScores]:
         """Return the scores of each pair, in order.

@@ -62,6 +62,11 @@ def read_columns(labels: Sequence[str]) -> Columns:
     )
 
 
+def given_labels(labels: Sequence[str] | None) -> str:
+    """Return what labels of one's own add to a model's name: with others it decides otherwise."""
+    return "" if labels is None else f" ({', '.join(labels)})"
+
+
 def to_scores(logits: NDArray[np.float32], columns: Columns) -> list[EntailmentScores]:
     """Return the scores of each row: softmax over several columns, the logistic of one.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from grounded_rag.errors import ConfigError, MissingExtraError
 from grounded_rag.models.entailment import score_by_windows
-from grounded_rag.models.labels import read_columns
+from grounded_rag.models.labels import given_labels, read_columns
 from grounded_rag.models.onnx_pairs import Logits
 from grounded_rag.protocols import EntailmentScores, TextPair
 
@@ -75,7 +75,7 @@ class CrossEncoderEntailment:
         """
         preset = PRESETS.get(str(name_or_path), Preset(str(name_or_path)))
         revision = revision or preset.revision
-        self.name = preset.model + (f"@{revision}" if revision else "")
+        self.name = preset.model + (f"@{revision}" if revision else "") + given_labels(labels)
         self._pairs = _TorchPairs(
             _load(preset.model, revision=revision, download=download, device=device), batch_size
         )

@@ -207,10 +207,11 @@ def test_the_name_tells_model_mode_prompt_and_votes(tmp_path):
     names = {
         plain,
         LLMJudge("openai/some-model", votes=3).name,
+        LLMJudge("openai/some-model", background=False).name,
         LLMJudge("openai/some-model", mode="holistic").name,
         LLMJudge("openai/some-model", prompts=tmp_path).name,
     }
-    assert len(names) == 4
+    assert len(names) == 5
 
 
 def test_a_folder_without_a_judge_prompt_takes_the_built_in_one(tmp_path):

@@ -85,7 +85,11 @@ def test_labels_of_ones_own_stand_in_for_nameless_ones(tmp_path):
     folder = write_model(tmp_path / "m", labels=order, config=nameless)
     with pytest.raises(ConfigError):
         OnnxEntailment(folder)
-    assert OnnxEntailment(folder, labels=order).score([SAME])[0].entailment > 0.9
+    named = OnnxEntailment(folder, labels=order)
+    assert named.score([SAME])[0].entailment > 0.9
+    turned = OnnxEntailment(folder, labels=order[::-1])
+    assert turned.score([SAME])[0].entailment < 0.1
+    assert named.name != turned.name, "a fingerprint has to tell them apart"
 
 
 FILLER = "The old bridge is north. " * 12
