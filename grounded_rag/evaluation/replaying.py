@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from grounded_rag.config import Policy
+from grounded_rag.config import Policy, fingerprint
 from grounded_rag.evaluation.checks import (
     RecordedSignals,
     check_identities,
@@ -28,6 +28,9 @@ class Replay:
 
     Attributes:
         policy: The policy in force now.
+        fingerprint: Fingerprint of policy and prompts: the recorded one under the recorded policy,
+            else one of its own. Answers given live under that policy carry another, since a
+            replay asks nobody again; so no certificate or calibration speaks of both.
         unchanged: Whether nothing that judges has changed: recorded verdicts are kept then.
     """
 
@@ -53,12 +56,18 @@ class Replay:
         self.policy = policy_of(meta) if policy is None else policy
         self._refusal = meta.refusal or default_refusal()
         now = check_identities(checks)
+        same_policy = self.policy.model_dump(mode="json") == meta.policy
+        self.fingerprint = (
+            meta.fingerprint
+            if same_policy or not meta.fingerprint
+            else fingerprint(self.policy, "replay", meta.fingerprint)
+        )
         self.unchanged = (
             not everything
             and meta.verifier == verifier_fingerprint()
             and now == meta.checks
             and all(identity.fingerprint for identity in now)
-            and self.policy.model_dump(mode="json") == meta.policy
+            and same_policy
         )
 
     def meta(self, run_id: str) -> RunMeta:
@@ -68,6 +77,7 @@ class Replay:
                 "id": run_id,
                 "replay_of": self._meta.id,
                 "policy": self.policy.model_dump(mode="json"),
+                "fingerprint": self.fingerprint,
                 "verifier": verifier_fingerprint(),
                 "checks": check_identities(self._checks),
             }
@@ -104,7 +114,7 @@ class Replay:
             refusal=self._refusal,
             checks=self._replayed(RecordedSignals(verdicts)),
             generator_name=answer.generator,
-            fingerprint=answer.fingerprint,
+            fingerprint=self.fingerprint,
             clock=_stopped,
         )
         again = await answer_question(

@@ -6,7 +6,10 @@ from evaluation_records import FEE, TODAY, item
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.evaluation import checks as checks_module
 from grounded_rag.evaluation.batch import replay
+from grounded_rag.evaluation.certify import certify_run
 from grounded_rag.evaluation.checks import check_identities, check_name, verifier_fingerprint
+from grounded_rag.evaluation.comparison import compare
+from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.protocols import Generation
@@ -287,3 +290,16 @@ def test_remarks_of_a_model_are_kept_and_an_exhausted_budget_stays_one(tmp_path)
     first, second = Run.open(tmp_path / "c").records()
     assert flag in first.answer.flags
     assert second.answer.refusal.reason is RefusalReason.BUDGET_EXHAUSTED
+
+
+def test_another_policy_has_another_fingerprint_and_a_certificate_tells_them_apart(tmp_path):
+    source = record(tmp_path / "a", GOOD)
+    given = only(source).answer
+    replay(source, run=tmp_path / "same", everything=True)
+    replay(source, run=tmp_path / "b", policy=Policy(support="balanced"))
+    loose = Run.open(tmp_path / "b")
+    assert only(tmp_path / "b").answer.fingerprint == loose.meta.fingerprint != given.fingerprint
+    assert certify_run(Run.open(tmp_path / "same")).covers(given)
+    assert not certify_run(loose).covers(given)
+    differences = compare(report_of(loose), report_of(Run.open(source))).differences
+    assert any(line.startswith("policy and prompts") for line in differences)
