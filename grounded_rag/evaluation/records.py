@@ -23,6 +23,7 @@ from grounded_rag.types import (
     Draft,
     Frozen,
     Instant,
+    RefusalReason,
     RetrievedChunk,
     Span,
     Usage,
@@ -172,6 +173,14 @@ class EvalRecord(Frozen):
     scores: dict[str, float] = Field(default_factory=dict)
     judged: dict[str, bool | None] = Field(default_factory=dict)
     seconds: Annotated[float, Field(ge=0)] = 0.0
+
+    @property
+    def unscored(self) -> bool:
+        """Whether it ended in an error, or a check of its claims broke down: to be asked again."""
+        refusal = None if self.answer is None else self.answer.refusal
+        return self.error is not None or (
+            refusal is not None and refusal.reason is RefusalReason.COULD_NOT_CHECK
+        )
 
     @field_serializer("answer", mode="plain")
     def _with_trace(self, answer: Answer | None) -> dict[str, Any] | None:

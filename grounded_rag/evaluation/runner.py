@@ -85,7 +85,8 @@ def evaluate(
         rag: What to measure.
         golden: A golden set, or the path of one.
         run: Folder of the run. An unfinished run there is continued: items that have a record are
-            not asked again, those that ended in an error are. None keeps nothing but the report.
+            not asked again, those that ended in an error or could not be checked are. None keeps
+            nothing but the report.
         split: Only items of this split.
         limit: Only so many items, spread evenly over the set.
         options: Concurrency, relevance, prices, progress.

@@ -115,25 +115,30 @@ class Run:
     def records(self) -> Iterator[EvalRecord]:
         """Yield the records in the order in which they were written, one in memory at a time.
 
-        A last line that a crash cut short is left out.
+        A last line that a crash cut short is left out, and so is a second record of an item, which
+        two processes that continue one run at once would leave: nothing counts twice.
 
         Raises:
             InputError: Another line cannot be read; the message names it.
         """
+        seen: set[str] = set()
         with (self.folder / RECORDS).open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.endswith(b"\n"):
                     return
                 try:
-                    yield EvalRecord.model_validate_json(line)
+                    record = EvalRecord.model_validate_json(line)
                 except ValidationError as error:
                     raise InputError(
                         f"{self.folder / RECORDS} line {number} is no record: {_first_line(error)}",
                         hint="Delete that line; its question is then asked again.",
                     ) from error
+                if record.item.id not in seen:
+                    seen.add(record.item.id)
+                    yield record
 
     def resume(self) -> frozenset[str]:
-        """Return the ids of the items that are done, and forget the records of failed ones.
+        """Return the ids of the items that are done, and forget those that could not be scored.
 
         The file is replaced whole, so a crash in the middle loses nothing.
         """
@@ -144,7 +149,7 @@ class Run:
         part = path.with_name(f"{path.name}.part")
         with part.open("wb") as kept:
             for record in self.records():
-                if record.error is not None:
+                if record.unscored:
                     failed = True
                     continue
                 done.add(record.item.id)

@@ -13,7 +13,7 @@ from grounded_rag.evaluation.runner import Options, aevaluate, evaluate, select
 from grounded_rag.evaluation.runs import RECORDS, Run
 from grounded_rag.protocols import Generation
 from grounded_rag.testing import StaticRetriever, make_draft
-from grounded_rag.types import Draft, Usage
+from grounded_rag.types import Draft, Signal, Usage
 
 META = RunMeta(id="r1", started=dt.datetime(2026, 11, 29, tzinfo=dt.UTC), items=2)
 GOLDEN = [
@@ -113,6 +113,32 @@ def test_a_run_is_continued_and_only_what_failed_is_asked_again(tmp_path):
     assert report.errors == 0
     assert len(report.items) == 3
     assert len(list(Run.open(tmp_path / "run").records())) == 3
+
+
+def test_what_a_broken_check_left_open_is_asked_again(tmp_path):
+    """A judge that is down for a while must not spoil a run for good."""
+    down = True
+
+    def judge(case):
+        return Signal(check="judge", passed=None if down else True, role="veto", detail="down")
+
+    with rag_of(ByQuestion(account=GOOD), checks=[judge]) as rag:
+        report = evaluate(rag, GOLDEN[:1], run=tmp_path / "run")
+        assert report.items[0].standing is Standing.ERROR
+        down = False
+        report = evaluate(rag, GOLDEN[:1], run=tmp_path / "run")
+    assert report.items[0].standing is not Standing.ERROR
+    assert len(list(Run.open(tmp_path / "run").records())) == 1
+
+
+def test_an_item_that_two_processes_recorded_counts_once(tmp_path):
+    with rag_of(ByQuestion(account=GOOD)) as rag:
+        evaluate(rag, GOLDEN, run=tmp_path / "run")
+        path = tmp_path / "run" / RECORDS
+        path.write_bytes(path.read_bytes() * 2)
+        assert report_of(Run.open(tmp_path / "run")).metric("false_refusals").trials == 2
+        report = evaluate(rag, GOLDEN, run=tmp_path / "run")
+    assert [row.id for row in report.items] == ["a", "b", "c"]
 
 
 def test_a_run_mixes_no_settings(tmp_path):
