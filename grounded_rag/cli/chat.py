@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from grounded_rag import GroundedRAGError, Policy, ProviderError, QuestionError
+from grounded_rag import Policy, ProviderError, QuestionError
+from grounded_rag.cli.errors import report_error
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
@@ -38,7 +39,11 @@ def chat(
     ] = "refuse",
     as_json: JsonOption = False,
 ) -> int:
-    """Ask follow-up questions, one a line; works with piped input, and --json prints JSON Lines."""
+    """Ask follow-up questions, one a line; works with piped input, and --json prints JSON Lines.
+
+    One line comes for each question; one that failed has "error", "message" and "hint". Exit code
+    0: all were answered or refused, 1: one failed.
+    """
     moment = parse_as_of(as_of)
     with ingest_bar(enabled=corpus is not None and not as_json) as progress:
         rag = open_rag(
@@ -57,7 +62,7 @@ def chat(
             except (ProviderError, QuestionError) as error:
                 # One question fails; the conversation goes on.
                 failed += 1
-                _report(error)
+                report_error(error, as_json=as_json)
                 continue
             if as_json:
                 typer.echo(turn.model_dump_json())
@@ -96,10 +101,3 @@ def _show(turn: Turn) -> None:
     if turn.question != turn.asked:
         screen.print(Text(f"  understood from: {one_line(turn.asked)}", style="dim"))
     screen.print(answer_view(turn.answer))
-
-
-def _report(error: GroundedRAGError) -> None:
-    line = Text(f"error: {one_line(error.message)}", style="red")
-    console(stderr=True).print(line, soft_wrap=True)
-    if error.hint:
-        console(stderr=True).print(Text(f"  next: {one_line(error.hint)}", style="dim"))

@@ -25,14 +25,15 @@ def guarded(command: Callable[..., int]) -> Callable[..., None]:
         try:
             code = command(**options)
         except GroundedRAGError as error:
-            _report(error, as_json=bool(options.get("as_json")))
+            report_error(error, as_json=bool(options.get("as_json")))
             code = ERROR
         raise typer.Exit(code)
 
     return run
 
 
-def _report(error: GroundedRAGError, *, as_json: bool) -> None:
+def report_error(error: GroundedRAGError, *, as_json: bool) -> None:
+    """Print an error with its next step: a line of JSON, or lines on standard error."""
     if as_json:
         kind = type(error).__name__
         typer.echo(json.dumps({"error": kind, "message": error.message, "hint": error.hint}))

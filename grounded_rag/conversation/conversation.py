@@ -122,6 +122,7 @@ class Conversation:
         yield understood
         outdated = await self._outdated(as_of)
         for each in outdated:
+            self._told.add(each.turn)
             yield each
         stream = self._rag.astream(understood.question, as_of=as_of, filters=filters)
         async with aclosing(stream) as events:
@@ -138,7 +139,7 @@ class Conversation:
         return Understood(asked=question, question=written if written.strip() else question)
 
     async def _outdated(self, as_of: Instant | str | None) -> tuple[Outdated, ...]:
-        """Return the earlier answers that no longer hold, each told once."""
+        """Return the earlier answers that no longer hold and were not told yet."""
         index = self._rag.index_path
         open_turns = {
             number: turn
@@ -147,15 +148,15 @@ class Conversation:
         }
         if index is None or not open_turns:
             return ()
-        found = await to_thread.run_sync(_check_again, open_turns, index, as_of)
-        self._told.update(each.turn for each in found)
-        return found
+        return await to_thread.run_sync(_check_again, open_turns, index, as_of)
 
     def _took(self, understood: Understood, answer: Answer, outdated: tuple[Outdated, ...]) -> Turn:
         turn = Turn(
             asked=understood.asked, question=understood.question, answer=answer, outdated=outdated
         )
         self._turns.append(turn)
+        # Told with the turn: had the question failed, nobody would have heard of them.
+        self._told.update(each.turn for each in outdated)
         return turn
 
 
@@ -179,8 +180,8 @@ def _check_again(
     for number, turn in turns.items():
         try:
             receipt = turn.answer.receipt()
-        except (GroundedRAGError, KeyError):
-            # A turn from elsewhere whose parts do not fit together.
+        except (GroundedRAGError, KeyError, ValueError):
+            # A turn from elsewhere whose parts do not fit together, such as claims without places.
             reasons = ["The answer of this turn cannot be checked."]
         else:
             reasons = _against(verify_receipt(receipt, index=index, as_of=as_of))

@@ -7,7 +7,9 @@ import pytest
 
 from grounded_rag import GroundedRAG, Policy, QuestionError
 from grounded_rag.conversation import Conversation, PromptRewriter, RuleRewriter, Turn
+from grounded_rag.errors import ProviderError
 from grounded_rag.events import Final
+from grounded_rag.protocols import Generation
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
 from grounded_rag.types import AnswerStatus, Draft
 
@@ -144,6 +146,41 @@ def test_an_earlier_answer_that_no_longer_holds_is_told_once(rag, handbook):
     assert [event.kind for event in events][:2] == ["understood", "outdated"]
 
 
+def test_what_was_found_before_a_question_that_failed_is_told_with_the_next(rag, handbook):
+    class Failing(RuleRewriter):
+        fails = False
+
+        async def generate(self, request):
+            if self.fails:
+                raise ProviderError("out of order")
+            first = request.chunks[0].chunk
+            sentence = first.text.splitlines()[-1]
+            return Generation(draft=make_draft((sentence, first.id, sentence)))
+
+    generator = Failing()
+    with GroundedRAG.open(rag.index_path, generator=generator, embedding=None) as other:
+        conversation = Conversation(other)
+        conversation.ask("How long is the notice period?")
+        (handbook / "leaving.md").write_text(LEAVING.replace("six", "eight"), encoding="utf-8")
+        rag.ingest(handbook)
+        generator.fails = True
+        with pytest.raises(ProviderError):
+            conversation.ask("How long is the notice period?")
+        generator.fails = False
+        turn = conversation.ask("How long is the notice period?")
+        assert [each.turn for each in turn.outdated] == [1]
+        assert conversation.ask("How long is the notice period?").outdated == ()
+
+
+def test_a_turn_whose_claims_have_no_places_cannot_be_checked_and_breaks_nothing(rag):
+    honest = rag.query("How long is the notice period?")
+    claims = tuple(verdict.model_copy(update={"citations": ()}) for verdict in honest.claims)
+    forged = Turn(asked="?", question="?", answer=honest.model_copy(update={"claims": claims}))
+    turn = Conversation(rag, turns=[forged]).ask("How long is the trial period?")
+    assert turn.answer.answered
+    assert "cannot be checked" in turn.outdated[0].reasons[0]
+
+
 def test_a_document_that_goes_is_told_too(rag, handbook):
     conversation = Conversation(rag)
     conversation.ask("How long is the trial period?")
@@ -211,3 +248,27 @@ def test_the_command_line_takes_piped_questions(index):
     result = CliRunner().invoke(app, ["chat", "-i", index, "--json"], input=typed)
     turns = [json.loads(line) for line in result.stdout.splitlines()]
     assert [turn["answer"]["status"] for turn in turns] == ["answered", "answered"]
+
+
+def test_each_piped_question_has_its_line_of_json_also_one_that_fails(index, monkeypatch):
+    import json
+
+    from typer.testing import CliRunner
+
+    from grounded_rag.cli.app import app
+    from grounded_rag.generate.extractive import ExtractiveGenerator
+
+    generate = ExtractiveGenerator.generate
+
+    async def sometimes(self, request):
+        if "trial" in request.question:
+            raise ProviderError("out of order", hint="Try again.")
+        return await generate(self, request)
+
+    monkeypatch.setattr(ExtractiveGenerator, "generate", sometimes)
+    typed = "How long is the trial period?\nHow long is the notice period?\n"
+    result = CliRunner().invoke(app, ["chat", "-i", index, "--json"], input=typed)
+    failed, answered = [json.loads(line) for line in result.stdout.splitlines()]
+    assert failed == {"error": "ProviderError", "message": "out of order", "hint": "Try again."}
+    assert answered["answer"]["status"] == "answered"
+    assert result.exit_code == 1
