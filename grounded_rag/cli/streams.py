@@ -44,8 +44,8 @@ def show_stream(events: Iterable[Event], *, as_json: bool, trace: bool = False) 
 
 def _line(event: Event, *, trace: bool) -> str:
     if isinstance(event, Final) and trace:
-        answer = json.loads(event.answer.to_json(trace=True))
-        return json.dumps({"kind": event.kind, "answer": answer}, ensure_ascii=False)
+        answer = event.answer.to_json(trace=True, indent=None)
+        return f'{{"kind": {json.dumps(event.kind)}, "answer": {answer}}}'
     return event.model_dump_json()
 
 

@@ -57,7 +57,7 @@ def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft
     for block in content:
         if _get(block, "type") != "text":
             continue
-        written = str(_get(block, "text") or "")
+        written = sendable(str(_get(block, "text") or ""))
         citations = tuple(
             citation
             for pointer in _get(block, "citations") or ()
@@ -94,7 +94,7 @@ def _shares_text(text: str, piece: Span, sentence: Span) -> bool:
 
 def _resolve(pointer: Any, documents: Sequence[SentDocument]) -> Iterator[Citation]:
     kind = str(_get(pointer, "type") or "")
-    cited = str(_get(pointer, "cited_text") or "")
+    cited = sendable(str(_get(pointer, "cited_text") or ""))
     field = "search_result_index" if kind == "search_result_location" else "document_index"
     index = _get(pointer, field)
     if not isinstance(index, int) or not 0 <= index < len(documents):

@@ -249,7 +249,9 @@ class Answer(Frozen):
             return self.model_dump_json(indent=indent)
         whole = self.model_dump(mode="json")
         whole["trace"] = self.trace.model_dump(mode="json")
-        return json.dumps(whole, ensure_ascii=False, indent=indent)
+        text = json.dumps(whole, ensure_ascii=False, indent=indent)
+        # A rejected draft may hold half a surrogate pair, which JSON escapes as Python does.
+        return text.encode("utf-8", "backslashreplace").decode()
 
     def to_html(self, *, standalone: bool = False, id_prefix: str = "answer") -> str:
         """Return the answer as HTML, every value escaped; see `render.html.to_html`.

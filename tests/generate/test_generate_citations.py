@@ -74,6 +74,17 @@ def test_a_pointer_becomes_the_quote_and_the_same_verifier_decides(answering):
     assert "temperature" not in provider.bodies[0]
 
 
+def test_half_a_character_costs_its_own_claim_alone():
+    documents = [SentDocument(chunk_id="c1", text=TEXT, blocks=split_sentences(TEXT))]
+    content = [
+        piece("The fee is 5 euros.", block(0)),
+        piece(" It is \ud800due on day 3.", block(1)),
+    ]
+    draft = draft_of(content, documents)
+    found = verify(draft, [{"id": "c1", "text": TEXT}])
+    assert [verdict.supported for verdict in found.claims] == [True, False]
+
+
 def test_a_true_pointer_is_not_yet_support(answering):
     content = [piece("The fee is 9 euros.", block(0))]
     generation, request, _ = answering((content, "end_turn"))

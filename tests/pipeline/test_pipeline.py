@@ -1,10 +1,14 @@
 """The pipeline over a scripted generator: what ships, what is asked again, what is refused."""
 
+import json
+
 import anyio
 import pytest
 
 from grounded_rag import Policy, QuestionError
+from grounded_rag.cli.streams import _line
 from grounded_rag.config import fingerprint
+from grounded_rag.events import Final
 from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.protocols import Generation
 from grounded_rag.resources import default_refusal
@@ -79,6 +83,17 @@ def test_a_claim_that_keeps_failing_refuses_the_whole_answer():
     assert len(generator.requests) == 3
     assert INVENTED[0] not in answer.to_json()
     assert INVENTED[0] in answer.to_json(trace=True)
+
+
+def test_half_a_character_in_a_rejected_draft_leaves_the_trace_writable():
+    half = make_draft(("A ticket \ud800 costs 12 euros.", "c1", "A ticket costs 12 euros."))
+    answer, _ = ask(half, policy=Policy(max_attempts=1))
+    assert answer.refusal.reason is RefusalReason.INVALID_OUTPUT
+    whole = json.loads(answer.to_json(trace=True).encode("utf-8"))
+    assert "\ud800" in whole["trace"]["attempts"][0]["draft"]["claims"][0]["text"]
+    line = _line(Final(answer=answer), trace=True)
+    assert json.loads(line.encode("utf-8")) == {"kind": "final", "answer": whole}
+    assert "\n" not in line
 
 
 def test_the_reask_does_not_grow():
