@@ -205,11 +205,15 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
     entailment = make_entailment(options.get("entailment"))
     judge = make_judge(options.get("judge"), prompts=options.get("prompts"))
     stack = stack_names(checks, entailment=entailment, judge=judge)
+    generator = make_generator(
+        choice, prompts=prompts, quote_mode=options.get("quote_mode", "copy")
+    )
+    # A generator that is handed over comes with prompts of its own.
+    own = getattr(generator, "prompts", None)
+    in_force = own if isinstance(own, type(prompts)) else prompts
     return Parts(
         retriever=retriever,
-        generator=make_generator(
-            choice, prompts=prompts, quote_mode=options.get("quote_mode", "copy")
-        ),
+        generator=generator,
         policy=policy,
         refusal=refusal,
         checks=checks,
@@ -221,7 +225,7 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
             prompts=options.get("prompts"),
         ),
         generator_name=choice if isinstance(choice, str) else type(choice).__name__,
-        fingerprint=fingerprint(policy, refusal, *prompts.fingerprint_parts, *stack),
+        fingerprint=fingerprint(policy, refusal, *in_force.fingerprint_parts, *stack),
     )
 
 

@@ -6,7 +6,14 @@ import pytest
 from llama_index.core.base.response.schema import Response
 
 import grounded_rag
-from grounded_rag import ConfigError, GroundedRAG, Policy, PromptError
+from grounded_rag import (
+    CitationsGenerator,
+    ConfigError,
+    GroundedRAG,
+    Policy,
+    PromptError,
+    StructuredGenerator,
+)
 from grounded_rag.resources import default_refusal, prompts_dir
 from grounded_rag.testing import (
     HashEmbedding,
@@ -138,6 +145,29 @@ def test_the_fingerprint_names_policy_and_refusal():
     assert scripted(Draft()).query("Who?").fingerprint == base
     assert scripted(Draft(), policy=Policy(k=3)).query("Who?").fingerprint != base
     assert scripted(Draft(), refusal="No.").query("Who?").fingerprint != base
+
+
+def test_the_fingerprint_covers_the_prompts_of_a_generator_that_is_handed_over(tmp_path):
+    for source in prompts_dir().iterdir():
+        (tmp_path / source.name).write_bytes(source.read_bytes())
+    with (tmp_path / "answer.md").open("a", encoding="utf-8") as file:
+        file.write("\nBe brief.\n")
+    made = (
+        StructuredGenerator("openai/x"),
+        StructuredGenerator("openai/x", quote_mode="label"),
+        StructuredGenerator("openai/x", prompts=tmp_path),
+        CitationsGenerator(),
+    )
+
+    def fingerprint(**options):
+        with GroundedRAG(StaticRetriever({}), **options) as rag:
+            return rag._parts.fingerprint
+
+    prints = [fingerprint(generator=generator) for generator in made]
+    assert len(set(prints)) == len(made)
+    assert prints[0] == fingerprint(generator="openai/x"), "the same as by its name"
+    assert prints[1] == fingerprint(generator="openai/x", quote_mode="label")
+    assert prints[2] == fingerprint(generator="openai/x", prompts=tmp_path)
 
 
 def test_llama_index_retriever_gives_exact_offsets(rag, handbook):
