@@ -43,14 +43,20 @@ def _run(check: SupportCheck, case: ClaimCase) -> Signal | None:
     return signal
 
 
-def _could_not(name: str, detail: str, role: Literal["veto", "decider"]) -> Signal:
+def _could_not(name: str, detail: str, role: Literal["veto", "decider", "info"]) -> Signal:
     reason = Reason.COULD_NOT_CHECK
     return Signal(check=name, passed=None, reason=reason, detail=detail, role=role)
 
 
-def _role(check: SupportCheck) -> Literal["veto", "decider"]:
-    """A decider that failed may be made up for by another; whatever else failed, by nothing."""
-    return "decider" if getattr(check, "role", None) == "decider" else "veto"
+def _role(check: SupportCheck) -> Literal["veto", "decider", "info"]:
+    """A decider that failed may be made up for by another; whatever else failed, by nothing.
+
+    What decides nothing when it works decides nothing when it fails.
+    """
+    named = getattr(check, "role", None)
+    if named == "decider":
+        return "decider"
+    return "info" if named == "info" else "veto"
 
 
 def judge_claim(

@@ -263,6 +263,16 @@ def test_the_role_counts_not_what_the_check_says_of_itself(plays, supported):
     assert found.supported is supported
 
 
+def test_what_only_informs_decides_nothing_by_crashing_either():
+    def crash(case):
+        raise ZeroDivisionError
+
+    checks = [*default_checks(), role(crash, "info")]
+    found = verify([NEAR], CHUNKS, checks=checks).claims[0]
+    assert found.tier is Tier.HIGH
+    assert found.signals[-1].detail == "The check failed: ZeroDivisionError."
+
+
 def test_a_crashing_decider_leaves_the_claim_unchecked():
     def crash(case):
         raise ZeroDivisionError
