@@ -11,6 +11,7 @@ from rich.text import Text
 
 from grounded_rag import Answer, GroundedRAG
 from grounded_rag.cli.demo_audit import audit_scene
+from grounded_rag.cli.demo_lies import lies_scene
 from grounded_rag.cli.options import JsonOption, open_rag
 from grounded_rag.cli.progress import ingest_bar
 from grounded_rag.cli.render import answer_view, console
@@ -82,6 +83,9 @@ _NEXT_STEPS = (
     "    grounded-rag receipt audit my-receipts --index my-index",
     "Let Claude write the claims (the same verifier checks them):",
     '    ANTHROPIC_API_KEY=... grounded-rag ask --corpus demo --generator anthropic "..."',
+    "Measure it on the golden questions:",
+    "    grounded-rag eval --corpus demo --split dev --html report.html",
+    "See it in a browser: make chatbot",
     "After `make demo` the command is .venv/bin/grounded-rag.",
 )
 
@@ -102,6 +106,7 @@ def demo(
     with rag:
         answers = [_show(rag, scene, trace=trace, quiet=as_json) for scene in SCENES]
         if not as_json:
+            screen.print(lies_scene(rag, today=_TODAY))
             screen.print(audit_scene(rag, documents=demo_corpus_dir(), today=_TODAY))
     if as_json:
         typer.echo(json.dumps([answer.model_dump(mode="json") for answer in answers], indent=2))
