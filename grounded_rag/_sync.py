@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any, Generic, TypeVar
 
 from grounded_rag.errors import ConfigError
 
 T = TypeVar("T")
+
+_LONGEST_WAIT = 5.0
+"""Seconds that closing waits for threads: a model needs less, a provider's answer may need more."""
 
 
 class BackgroundLoop:
@@ -117,5 +121,18 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
             loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
+        _join_workers(loop)
     finally:
         loop.close()
+
+
+def _join_workers(loop: asyncio.AbstractEventLoop) -> None:
+    """Wait for anyio's threads of a loop.
+
+    They are daemons, as the thread that started them is. A daemon that an interrupt left inside a
+    model's native code when the interpreter ends takes the whole process down (SIGABRT).
+    """
+    until = time.monotonic() + _LONGEST_WAIT
+    for worker in threading.enumerate():
+        if getattr(worker, "loop", None) is loop:
+            worker.join(max(0.0, until - time.monotonic()))

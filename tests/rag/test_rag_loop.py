@@ -2,10 +2,12 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import subprocess
 import sys
 import threading
 
+import anyio.to_thread
 import pytest
 
 from grounded_rag._sync import BackgroundLoop
@@ -158,3 +160,28 @@ def test_an_iteration_over_a_closed_loop_says_so_and_starts_no_other_loop():
     loop.close()
     left.close()
     assert "grounded-rag" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_closing_waits_for_a_thread_that_an_interrupt_left_at_work():
+    """A thread inside a model's native code when the interpreter ends would abort the process."""
+    loop = BackgroundLoop()
+    begun, never, ended = threading.Event(), threading.Event(), []
+
+    def native():
+        begun.set()
+        never.wait(0.2)
+        ended.append(True)
+
+    async def ask():
+        await anyio.to_thread.run_sync(native)
+
+    def call():
+        with contextlib.suppress(concurrent.futures.CancelledError):
+            loop.run(ask)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    assert begun.wait(5)
+    loop.close()
+    assert ended
+    caller.join(5)
