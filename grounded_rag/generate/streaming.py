@@ -34,27 +34,32 @@ async def stream_draft(
         messages: What to send.
         shape: Response model.
         limit: Most tokens of the output.
-        timeout: Most seconds for the whole call.
+        timeout: Most seconds of waiting for the provider, over the whole call.
 
     Raises:
         ProviderUnavailableError: Overloaded, unreachable, out of time, or the stream broke off
             before it said how it ended.
         ProviderError: Any other failure, with the provider's own words.
     """
-    ends = anyio.current_time() + timeout
+    left = timeout
     arriving = _Arriving()
     stream: Any = None
     try:
-        # No cancel scope may be open while this generator is suspended, so each step has its own.
-        with anyio.fail_after(timeout):
+        # No cancel scope may be open while this generator is suspended, so each step has its own;
+        # nor does what happens to a claim meanwhile, such as a judge's work, count as waiting.
+        since = anyio.current_time()
+        with anyio.fail_after(left):
             stream = await connection.open_stream(messages, shape, max_output_tokens=limit)
+        left -= anyio.current_time() - since
         events = stream.__aiter__()
         while True:
+            since = anyio.current_time()
             try:
-                with anyio.fail_after(max(0.0, ends - anyio.current_time())):
+                with anyio.fail_after(max(0.0, left)):
                     event = await anext(events)
             except StopAsyncIteration:
                 break
+            left -= anyio.current_time() - since
             for entry in arriving.take(event):
                 claim = _claim(entry, shape, messages)
                 if claim is not None:

@@ -1,6 +1,7 @@
 """Streams of a real SDK client over a loopback server, with pauses, cuts, refusals and overload."""
 
 import json
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -9,6 +10,7 @@ from sse_server import BREAK, WAIT, Gate, claim, end, overload, piece, start
 from grounded_rag import ProviderUnavailableError
 from grounded_rag.testing import assert_grounded
 from grounded_rag.types import AnswerStatus, RefusalReason
+from grounded_rag.verification.support import default_checks
 
 OPENS = "The museum opens at 10:00 every day."
 TICKET = "A ticket costs 12 euros."
@@ -290,3 +292,24 @@ def test_the_asynchronous_twin_tells_the_same(serve):
     here = list(rag.stream(QUESTION, as_of="2026-11-29"))
     assert kinds(there) == kinds(here)
     assert comparable(there[-1].answer) == comparable(here[-1].answer)
+
+
+def test_the_time_that_checks_take_does_not_count_against_the_provider(serve, monkeypatch):
+    passed, now = [0.0], anyio.current_time
+    monkeypatch.setattr(anyio, "current_time", lambda: now() + passed[0])
+
+    gate = Gate()
+
+    def slow(case):
+        passed[0] += 1_000.0
+        gate.open()
+
+    def script(labels):
+        first = claim(OPENS, labels[0])
+        return [*start(), piece('{"claims": [' + first), gate, piece(TAIL), *end()]
+
+    _, rag = serve(script)
+    rag._parts = replace(rag._parts, checks=[*default_checks(), slow])
+    answer = list(rag.stream(QUESTION))[-1].answer
+    assert passed[0] >= 1_000.0
+    assert answer.status is AnswerStatus.ANSWERED
