@@ -87,6 +87,8 @@ def _write(path: Path, text: str) -> None:
 
 def certificate_view(certificate: Certificate) -> RenderableType:
     """Return the bounds, what is missing, and what they hold for."""
+    from grounded_rag.evaluation.certify import percent
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("at most", "of", "counted", "items missing"):
         table.add_column(name, justify="left" if name == "of" else "right")
@@ -99,12 +101,13 @@ def certificate_view(certificate: Certificate) -> RenderableType:
             f"{bound.upper:.2%}", bound.says, _counted(bound), _missing(bound), style=style
         )
     subject = certificate.subject
+    index = subject.index.name or "unknown"
     parts: list[RenderableType] = [
         Text(f"certificate {certificate.id}", style="bold"),
-        Text(f"one-sided, exact, at {certificate.confidence:.1%}", style="dim"),
+        Text(f"one-sided, exact, at {percent(certificate.confidence)}", style="dim"),
         table,
-        Text(f"policy {subject.fingerprint[:16] or 'unknown'}…", style="dim"),
-        Text(one_line(f"generator {subject.generator}, index {subject.index.name}"), style="dim"),
+        Text(f"policy {subject.fingerprint[:16] or 'unknown'}", style="dim"),
+        Text(one_line(f"generator {subject.generator}, index {index}"), style="dim"),
     ]
     if certificate.fuzz is None:
         parts.append(Text("the fuzzer was not run: say --fuzz CORPUS", style="dim"))

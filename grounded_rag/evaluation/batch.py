@@ -40,7 +40,8 @@ def evaluate_answers(
     Args:
         answers: File with the answers.
         format: Shape of its records.
-        golden: Golden set that adds labels and gold, matched by id, else by question.
+        golden: Golden set that adds labels and gold, matched by id, else by question. Its items
+            without an answer count as missing.
         run: Folder for the run, which must not hold one; None keeps nothing but the report.
         policy: Which support counts; the default counts near-copies, and leaves a claim that
             nothing rejects or confirms unchecked.
@@ -72,7 +73,8 @@ def evaluate_answers(
         return judge_other(line_content, policy=rules, refusal=refusal, checks=checks)
 
     lines = (line.content for line in read_answers(answers, format=format, golden=labels))
-    return _written(meta, _judged(lines, judge), run, progress)
+    wanted = frozenset(item.id for item in labels)
+    return _written(meta, _judged(lines, judge), run, progress, wanted=wanted)
 
 
 def _judged(
@@ -151,10 +153,21 @@ def _written(
     records: Iterable[EvalRecord],
     folder: Path | str | None,
     progress: ProgressHook | None,
+    *,
+    wanted: frozenset[str] = frozenset(),
 ) -> EvalReport:
-    """Write the records of a run as they come, and return its report."""
+    """Write the records of a run as they come, and return its report.
+
+    Args:
+        meta: What the run is made with.
+        records: The records.
+        folder: Folder of the run, or None.
+        progress: Called after each record.
+        wanted: Ids that should have a record; what is left of them is missing.
+    """
     builder = ReportBuilder(meta)
     done = errors = 0
+    left = set(wanted)
     # Without a folder nothing is written: the report is all that is wanted.
     run = Run.create(folder, meta) if folder is not None else None
     try:
@@ -164,6 +177,7 @@ def _written(
                 run.append(record, durable=False)
             builder.add(record)
             done += 1
+            left.discard(record.item.id)
             errors += record.error is not None
             if progress is not None:
                 total = max(meta.items, done)
@@ -173,8 +187,8 @@ def _written(
             run.close()
     if not meta.items:
         # A file of answers says how many it holds when it has been read.
-        counted = meta.model_copy(update={"items": done})
+        counted = meta.model_copy(update={"items": done + len(left)})
         if run is not None:
             run.rewrite(counted)
-        return builder.result().model_copy(update={"meta": counted})
+        return builder.result().model_copy(update={"meta": counted, "missing": len(left)})
     return builder.result()

@@ -18,7 +18,7 @@ class Subject(Frozen):
     """What a certificate speaks about; under anything else it says nothing.
 
     Attributes:
-        fingerprint: SHA-256 over policy and prompts.
+        fingerprint: SHA-256 over policy and prompts; "" for another system, whose are unknown.
         generator: Name of the generator, or of another system.
         verifier: SHA-256 over the code of the verifier.
         checks: The support checks that ran.
@@ -127,8 +127,11 @@ class Certificate(Frozen):
         )
 
     def covers(self, answer: Answer) -> bool:
-        """Whether an answer was given under the certified policy and prompts."""
-        return answer.fingerprint == self.subject.fingerprint
+        """Whether an answer was given under the certified policy and prompts.
+
+        Never where these are unknown, as those of another system are.
+        """
+        return bool(answer.fingerprint) and answer.fingerprint == self.subject.fingerprint
 
     def bound(self, name: str) -> Bound:
         """Return one bound by its name.

@@ -71,7 +71,10 @@ def certify_run(
         raise InputError(
             "The run's policy cannot be read.", hint="Make the run again with this version."
         ) from error
-    subject = _subject(run.meta)
+    foreign = not run.meta.fingerprint or any(
+        record.other is not None for record in records.values()
+    )
+    subject = _subject(run.meta, foreign=foreign)
     return Certificate(
         id=subject.id,
         created_at=now or dt.datetime.now(dt.UTC),
@@ -80,7 +83,7 @@ def certify_run(
         bounds=_bounds(records.values(), policy, confidence=confidence, wanted=wanted),
         fuzz=None if fuzz is None else fuzzed(fuzz, confidence=confidence),
         run=run.meta.id,
-        notes=_notes(run.meta),
+        notes=_notes(run.meta, foreign=foreign),
     )
 
 
@@ -91,17 +94,25 @@ def complete_records(run: Run) -> dict[str, EvalRecord]:
         InputError: Some are missing.
     """
     records = {record.item.id: record for record in run.records()}
+    if not run.meta.items:
+        # What reads recorded answers of another system knows their number at the end.
+        raise InputError(
+            f"The run holds {len(records)} questions and was never finished.",
+            hint="Measure the recorded answers again, in a new folder.",
+        )
     if len(records) < run.meta.items:
         raise InputError(
             f"The run holds {len(records)} of {run.meta.items} questions.",
-            hint="Finish it first: run the same `eval` command again.",
+            hint="Finish it first: run the same `eval` command again, or record an answer to "
+            "every question.",
         )
     return records
 
 
-def _subject(meta: RunMeta) -> Subject:
+def _subject(meta: RunMeta, *, foreign: bool) -> Subject:
     return Subject(
-        fingerprint=meta.fingerprint,
+        # The run's own fingerprint tells how another system's answers were judged, not made.
+        fingerprint="" if foreign else meta.fingerprint,
         generator=meta.generator,
         verifier=meta.verifier,
         checks=meta.checks,
@@ -172,9 +183,9 @@ def fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
     )
 
 
-def _notes(meta: RunMeta) -> tuple[str, ...]:
+def _notes(meta: RunMeta, *, foreign: bool) -> tuple[str, ...]:
     notes = []
-    if not meta.fingerprint:
+    if foreign:
         notes.append("The answers are another system's: its policy is unknown and not certified.")
     if meta.replay_of:
         notes.append(f"The answers were generated for the run {meta.replay_of} and judged again.")
@@ -199,11 +210,12 @@ def load_certificate(path: Path | str) -> Certificate:
 def certificate_markdown(certificate: Certificate) -> str:
     """Return a certificate as GitHub-flavoured Markdown."""
     subject = certificate.subject
+    confidence = percent(certificate.confidence)
     lines = [
         f"# Certificate {certificate.id}",
         "",
         f"Made {certificate.created_at:%Y-%m-%d} from the run {_cell(certificate.run)}.",
-        f"Every bound is one-sided and exact (Clopper–Pearson) at {certificate.confidence:.0%}.",
+        f"Every bound is one-sided and exact (Clopper–Pearson) at {confidence}.",
         "",
         "| rate | errors | of | upper bound | wanted | items missing |",
         "|---|--:|--:|--:|--:|--:|",
@@ -225,13 +237,18 @@ def certificate_markdown(certificate: Certificate) -> str:
         "generator": subject.generator,
         "verifier": subject.verifier,
         "checks": ", ".join(check.name for check in subject.checks) or "built in",
-        "index": f"{subject.index.name} ({subject.index.documents} documents, "
+        "index": f"{subject.index.name or 'unknown'} ({subject.index.documents} documents, "
         f"{subject.index.content_hash[:16]})",
         "golden set": f"{subject.golden} ({subject.golden_hash[:16]})",
         "package": subject.package_version,
     }
     lines += [f"- {name}: {_cell(value)}" for name, value in about.items()]
     return "\n".join(lines) + "\n"
+
+
+def percent(share: float) -> str:
+    """Return a confidence as a percentage, with all digits that it was given: never 100%."""
+    return f"{100 * share:.12g}%"
 
 
 def _unscored(bound: Bound) -> str:

@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 
 from grounded_rag import InputError, Policy
 from grounded_rag.cli.app import app
+from grounded_rag.evaluation.batch import evaluate_answers
 from grounded_rag.evaluation.certificate import items_missing, make_bound, upper_bound
 from grounded_rag.evaluation.certify import certificate_markdown, certify_run, load_certificate
+from grounded_rag.evaluation.gate import GateRules, judge_gate
 from grounded_rag.evaluation.records import (
     EvalRecord,
     GoldenItem,
@@ -22,6 +24,7 @@ from grounded_rag.evaluation.records import (
     RecordError,
     RunMeta,
 )
+from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
@@ -221,3 +224,49 @@ def test_bounds_count_what_could_not_be_scored():
     bound = make_bound("x", "y", errors=1, unscored=2, trials=10, confidence=0.95)
     assert (bound.errors, bound.unscored) == (3, 2)
     assert bound.reached
+
+
+def test_another_systems_answers_are_certified_for_no_policy(tmp_path):
+    answers = tmp_path / "theirs.jsonl"
+    line = {"question": "What is the fee?", "answer": FEE, "contexts": [FEE], "answerable": "no"}
+    answers.write_text(json.dumps(line), encoding="utf-8")
+    evaluate_answers(answers, run=tmp_path / "run")
+    certificate = certify(tmp_path / "run")
+    assert certificate.subject.fingerprint == ""
+    assert "another system" in certificate.notes[0]
+    assert not certificate.covers(ANSWER)
+    assert not certificate.covers(ANSWER.model_copy(update={"fingerprint": ""}))
+    shown = run_cli("certify", tmp_path / "run").output
+    assert "policy unknown" in shown
+    assert "another system" in shown
+
+
+def test_what_another_system_left_out_is_missing_and_nothing_is_certified(tmp_path):
+    answers, golden = tmp_path / "theirs.jsonl", tmp_path / "golden.jsonl"
+    asked = {"question": "What is the fee?", "answerable": "yes", "expected": "4 euros"}
+    hard = {"question": "Who set it?", "answerable": "no"}
+    golden.write_text(f"{json.dumps(asked)}\n{json.dumps(hard)}\n", encoding="utf-8")
+    answers.write_text(
+        json.dumps({"question": "What is the fee?", "answer": FEE, "contexts": [FEE]}),
+        encoding="utf-8",
+    )
+    report = evaluate_answers(answers, golden=golden, run=tmp_path / "run")
+    assert (report.missing, report.meta.items) == (1, 2)
+    assert not judge_gate(report, GateRules()).passed
+    assert report_of(Run.open(tmp_path / "run")).missing == 1
+    with pytest.raises(InputError, match="1 of 2"):
+        certify(tmp_path / "run")
+
+
+def test_measuring_that_was_interrupted_proves_nothing(tmp_path):
+    """How many answers a file holds is known when it has been read."""
+    with pytest.raises(InputError, match="never finished"):
+        certify(make_run(tmp_path / "run", RECORDS, items=0))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "shown"), [(0.95, "95%"), (0.975, "97.5%"), (0.9999, "99.99%"), (0.57, "57%")]
+)
+def test_a_confidence_is_never_rounded_up(folder, confidence, shown):
+    assert f"at {shown}." in certificate_markdown(certify(folder, confidence=confidence))
+    assert f"at {shown}\n" in run_cli("certify", folder, "--confidence", confidence).output
