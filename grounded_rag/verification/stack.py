@@ -117,6 +117,12 @@ def stack_names(
 
 def _identity(check: SupportCheck) -> str:
     if isinstance(check, Staged):
-        return f"{check.role}:{check.__name__}"
+        return f"{check.role}:{check.__name__}{_version(check.check)}"
     module = getattr(check, "__module__", "")
-    return f"{module}.{getattr(check, '__qualname__', check_name(check))}"
+    return f"{module}.{getattr(check, '__qualname__', check_name(check))}{_version(check)}"
+
+
+def _version(check: SupportCheck) -> str:
+    """Return what a check says of its version, by `fingerprint` or `version`, if it does."""
+    said = getattr(check, "fingerprint", None) or getattr(check, "version", None)
+    return f"@{said}" if isinstance(said, str) else ""

@@ -135,8 +135,19 @@ def test_the_fingerprint_covers_the_stack(tiny):
     def other(case):
         return None
 
+    class Versioned:
+        def __init__(self, version):
+            self.version = version
+
+        def __call__(self, case):
+            return None
+
     found = [
         prints(),
+        prints(checks=[Versioned("1")]),
+        prints(checks=[Versioned("2")]),
+        prints(checks=[role(Versioned("1"), "veto")]),
+        prints(checks=[role(Versioned("2"), "veto")]),
         prints(entailment=tiny),
         prints(judge=FixedJudge(Grade.SUPPORTED)),
         prints(judge=LLMJudge("openai/some-model")),
