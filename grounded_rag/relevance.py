@@ -112,7 +112,8 @@ async def relevance(
     except Exception:  # noqa: BLE001 - a judge is foreign code: whatever it raises is "cannot say"
         ruling = None
     if not isinstance(ruling, Ruling):
-        ruling = Ruling(relevant=ruling)
+        # Whatever is neither yes nor no says nothing; a 0 or an "n" is not taken for a "no".
+        ruling = Ruling(relevant=ruling if isinstance(ruling, bool) else None)
     return Relevance(score=score, confirmed=ruling.relevant, asked=True, usage=ruling.usage)
 
 

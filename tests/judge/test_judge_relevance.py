@@ -73,6 +73,9 @@ def test_an_answer_to_the_point_has_no_flag_and_costs_no_judge(ask):
         (Ruling(relevant=False, usage=Usage(calls=1, input_tokens=7)), True, "agrees"),
         (None, True, "could not say"),
         (ValueError(), True, "could not say"),
+        ("no", True, "could not say"),
+        (0, True, "could not say"),
+        ("yes", True, "could not say"),
         (True, False, ""),
     ],
 )
