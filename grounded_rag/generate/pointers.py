@@ -15,7 +15,7 @@ from grounded_rag.generate.messages import sendable
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Citation, Claim, Draft, Frozen, Span
 
-_UNANSWERED = re.compile(r"(?m)^[ \t]*UNANSWERED:[ \t]*(.*?)[ \t]*$")
+_UNANSWERED = re.compile(r"(?m)^[ \t]*UNANSWERED:(.*)$")
 
 
 class SentDocument(Frozen):
@@ -67,7 +67,7 @@ def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft
             span = Span(start=len(text), end=len(text) + len(written))
             pieces.append(_Piece(span=span, citations=citations))
         text += written
-    unanswered = tuple(part for part in _UNANSWERED.findall(text) if part)
+    unanswered = tuple(part.strip(" \t") for part in _UNANSWERED.findall(text) if part.strip(" \t"))
     # Blanked, not cut: the places of the pieces stay.
     text = _UNANSWERED.sub(lambda match: " " * len(match[0]), text)
     if not pieces:

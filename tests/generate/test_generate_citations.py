@@ -85,6 +85,12 @@ def test_half_a_character_costs_its_own_claim_alone():
     assert [verdict.supported for verdict in found.claims] == [True, False]
 
 
+def test_white_space_without_end_in_an_open_part_is_read_in_one_go():
+    gap = " " * 300_000
+    draft = draft_of([piece(f"UNANSWERED: a{gap}b \t\n UNANSWERED:  \n")], [])
+    assert draft.unanswered == (f"a{gap}b",)
+
+
 def test_a_true_pointer_is_not_yet_support(answering):
     content = [piece("The fee is 9 euros.", block(0))]
     generation, request, _ = answering((content, "end_turn"))
