@@ -6,9 +6,11 @@ import asyncio
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from grounded_rag.config import Policy, fingerprint
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.checks import check_identities, verifier_fingerprint
 from grounded_rag.evaluation.formats import Format, Recorded, Unreadable, read_answers
 from grounded_rag.evaluation.golden import load_golden
@@ -52,7 +54,7 @@ def evaluate_answers(
         progress: Called after each answer.
 
     Raises:
-        InputError: A file cannot be read, or the folder holds a run.
+        InputError: A file cannot be read or holds no answer, or the folder holds a run.
     """
     rules = policy or Policy()
     labels = load_golden(golden) if golden is not None else ()
@@ -73,8 +75,15 @@ def evaluate_answers(
         return judge_other(line_content, policy=rules, refusal=refusal, checks=checks)
 
     lines = (line.content for line in read_answers(answers, format=format, golden=labels))
+    records = _judged(lines, judge)
+    # Before a folder is made: a file that cannot be read, or holds nothing, is no run.
+    first = next(records, None)
+    if first is None:
+        raise InputError(
+            f"{answers} holds no answer.", hint="Give JSON lines, one recorded answer each."
+        )
     wanted = frozenset(item.id for item in labels)
-    return _written(meta, _judged(lines, judge), run, progress, wanted=wanted)
+    return _written(meta, chain((first,), records), run, progress, wanted=wanted)
 
 
 def _judged(

@@ -82,7 +82,7 @@ def read_answers(
         try:
             row = _row(text)
             recorded = reader(row)
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             yield Line(number=number, content=_unreadable(number, error))
             continue
         item = known.get(str(row.get("id", ""))) or by_question.get(recorded.item.question)
@@ -123,6 +123,8 @@ def _unreadable(number: int, error: Exception) -> Unreadable:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         message = f"{where}: {first['msg']}"
+    elif isinstance(error, AttributeError):
+        message = "a field holds something else than its format says"
     elif isinstance(error, KeyError):
         message = f"the field {error.args[0]!r} is missing"
     else:
@@ -203,6 +205,9 @@ def _named(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _contexts(given: Any) -> tuple[Context, ...]:
+    if not isinstance(given, list | None):
+        # A lone text would be read letter by letter.
+        raise TypeError(f"contexts are a list, and {type(given).__name__} was found")
     contexts: list[Context] = []
     for number, one in enumerate(given or (), start=1):
         if isinstance(one, str):

@@ -178,3 +178,23 @@ def test_attribution_joins_two_sentences_where_one_is_not_enough():
     nothing = attribute("Bananas grow in bunches.", chunks)
     assert nothing.claims[0].citations == ()
     assert attribute("", chunks).claims == ()
+
+
+@pytest.mark.parametrize("given", ["one text", [None], [3], {"a": "text"}, 7])
+def test_contexts_of_another_shape_are_an_error_of_their_line_alone(file, given):
+    """A lone text would have been read letter by letter, and a null have ended the whole run."""
+    rows = [
+        {"user_input": "What?", "response": "So.", "retrieved_contexts": given},
+        {"user_input": QUESTION, "response": FEE, "retrieved_contexts": CONTEXTS},
+    ]
+    report = report_of(file(*rows), format="ragas")
+    assert len(report.items) == 2
+    assert report.errors == 1
+
+
+def test_a_file_without_answers_is_no_run(file, tmp_path):
+    with pytest.raises(InputError, match="no answer"):
+        report_of(file(), run=tmp_path / "run")
+    with pytest.raises(InputError, match="cannot be read"):
+        report_of(tmp_path / "absent.jsonl", run=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
