@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from grounded_rag import verify
 from grounded_rag.models.similarity import TokenSimilarity, similarity_check
 from grounded_rag.verification.support import default_checks, support_score
 
@@ -63,6 +64,18 @@ def test_the_check_informs_and_the_rule_orders_by_it(case):
     signal = check(item)
     assert (signal.check, signal.role, signal.passed) == ("similarity", "info", None)
     assert support_score(item, similarity=0.8) > support_score(item, similarity=0.3)
+
+
+def test_an_embedding_that_fails_leaves_no_claim_unchecked():
+    class Broken:
+        def token_vectors(self, texts):
+            raise OSError
+
+    claim = {"text": TEXT, "chunk_id": "c1", "quote": TEXT}
+    checks = [*default_checks(), similarity_check(Broken())]
+    (verdict,) = verify([claim], [{"id": "c1", "text": TEXT}], checks=checks).claims
+    assert verdict.supported
+    assert verdict.signals[-1].detail == "The check failed: OSError."
 
 
 def test_signals_that_ran_already_give_the_same_score(case):
