@@ -113,7 +113,7 @@ def similarity_check(embedding: PieceEmbedding) -> SupportCheck:
 
 
 class _SimilarityCheck:
-    """The check as an object, since its role counts where it fails, too: it leaves none unchecked."""
+    """The check as an object: its role counts where it fails, so that no claim is unchecked."""
 
     role = "info"
     __name__ = "similarity"
