@@ -36,10 +36,17 @@ from grounded_rag.resources import demo_corpus_dir
 GATE_FAILED = 3
 _POLICY = Policy()
 
+_ASKING = (
+    "index", "generator", "entailment", "judge", "split", "limit", "k", "prompts", "concurrency",
+    "relevance", "prices",
+)  # fmt: skip
+"""Options of asking, of no use where nothing is asked."""
+
 Support = Literal["strict", "balanced", "spans-only"]
 
 
 def evaluation(
+    context: typer.Context,
     golden: Annotated[
         Path | None, typer.Argument(help="Golden set; by default the corpus's golden.jsonl.")
     ] = None,
@@ -163,7 +170,8 @@ def evaluation(
     Exit code 0: done, and the gate passed where one is named. 3: the gate failed. 1: an error.
     """
     source = _Source(replay_of=replay_of, answers=answers)
-    source.check(index=index, corpus=corpus)
+    source.check(corpus=corpus)
+    source.check_unused(context)
     chosen = {"support": support, "on_failed_claim": on_failed_claim}
     given = {name: value for name, value in chosen.items() if value is not None}
     folder = run or Path("runs") / new_id()
@@ -229,7 +237,7 @@ class _Source(NamedTuple):
     replay_of: Path | None
     answers: Path | None
 
-    def check(self, *, index: Path | None, corpus: str | None) -> None:
+    def check(self, *, corpus: str | None) -> None:
         """Raise unless exactly one source is named; an index by environment does not count."""
         if self.replay_of is not None and self.answers is not None:
             raise InputError("--replay and --answers are given together.", hint="Give one of them.")
@@ -238,7 +246,26 @@ class _Source(NamedTuple):
                 "--corpus asks questions; --replay and --answers ask none.",
                 hint="Give one of them.",
             )
-        del index
+
+    def check_unused(self, context: typer.Context) -> None:
+        """Raise where an option was typed that this source makes no use of.
+
+        To drop `--split dev` in silence would show the figures of other questions.
+        """
+        unused: tuple[str, ...]
+        if self.replay_of is not None:
+            unused, because = (*_ASKING, "golden", "format"), "--replay judges a recorded run again"
+        elif self.answers is not None:
+            unused, because = (*_ASKING, "everything"), "--answers asks no question"
+        else:
+            unused, because = ("everything", "format"), "nothing recorded is judged"
+        for name in unused:
+            typed = context.get_parameter_source(name)
+            if typed is not None and typed.name == "COMMANDLINE":
+                option = {"golden": "GOLDEN", "k": "-k"}.get(name, f"--{name}")
+                raise InputError(
+                    f"{option} has no effect here: {because}.", hint=f"Leave out {option}."
+                )
 
 
 def _golden(golden: Path | None, corpus: str | None) -> Path:
