@@ -17,7 +17,9 @@ from typing import Protocol, runtime_checkable
 from grounded_rag.generate.question import Question
 from grounded_rag.text.pieces import TokenVectors
 
-_KEPT = 2_048
+_KEPT_PIECES = 65_536
+"""Word pieces whose vectors are kept: 50 MB for the built-in model, some 2,000 sentences."""
+
 _LEAST = 0.05
 _COMMON = 0.1
 _COMMON_RANK = 1_000
@@ -69,6 +71,7 @@ class LateInteraction:
     def __init__(self, embedding: TokenEmbedding) -> None:
         self._embedding = embedding
         self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
+        self._pieces = 0
         self._lock = threading.Lock()
 
     def compare(self, question: Question, sentences: Sequence[str]) -> list[Likeness]:
@@ -89,11 +92,19 @@ class LateInteraction:
             found.update(zip(missing, self._embedding.token_vectors(missing), strict=True))
         with self._lock:
             for text in wanted:
-                self._kept[text] = found[text]
+                if text not in self._kept:
+                    self._pieces += _size(found[text])
+                    self._kept[text] = found[text]
                 self._kept.move_to_end(text)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            while self._pieces > _KEPT_PIECES:
+                _, oldest = self._kept.popitem(last=False)
+                self._pieces -= _size(oldest)
         return found
+
+
+def _size(vectors: TokenVectors) -> int:
+    # The vector of the whole text is kept too.
+    return len(vectors.ranks) + 1
 
 
 def _likeness(asked: TokenVectors, words: Sequence[_AskedWord], sentence: TokenVectors) -> Likeness:

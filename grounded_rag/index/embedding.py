@@ -119,6 +119,9 @@ class MiniLMEmbedding(BaseEmbedding):
         options = ort.SessionOptions()
         options.intra_op_num_threads = min(4, os.cpu_count() or 1)
         options.inter_op_num_threads = 1
+        # A thread that spins while it waits for the others takes the processor from them wherever
+        # anything else runs, and costs nearly as much processor time again.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # Every batch has its own shape: memory patterns would only hoard memory.
         options.enable_mem_pattern = False
         self._shrink = ort.RunOptions()
