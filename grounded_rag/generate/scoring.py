@@ -13,6 +13,7 @@ from grounded_rag.generate.opposites import opposites
 from grounded_rag.generate.question import Question, is_negated
 from grounded_rag.generate.ranking import Features
 from grounded_rag.generate.requests import asks_guess, asks_opinion
+from grounded_rag.text.abbreviations import Abbreviation, abbreviations, both_names
 from grounded_rag.text.words import content_words
 
 _IN_HEADING = 0.75
@@ -24,6 +25,7 @@ _POINTING = re.compile(
 )
 _OPENING = 60
 _MOST_TERMS = 10
+_MOST_DEFINED = 20
 
 
 class Overlap:
@@ -42,11 +44,13 @@ class Overlap:
         self._guess = float(asks_guess(question.text))
         self._candidates = candidates
         words: dict[str, str] = {}
-        self._own = [_stems(candidate.text, words) for candidate in candidates]
+        # Where the passages say that two names are one thing, a sentence with either has both.
+        defined = _defined(candidates)
+        self._own = [_stems(both_names(one.text, defined), words) for one in candidates]
         # Candidates of one section share their headings: analyse each text once.
         above = {_above(candidate): frozenset[str]() for candidate in candidates}
         for text in above:
-            above[text] = _stems(text, words)
+            above[text] = _stems(both_names(text, defined), words)
         self._above = [above[_above(candidate)] for candidate in candidates]
         chunks: dict[int, set[str]] = {}
         for candidate, own in zip(candidates, self._own, strict=True):
@@ -157,6 +161,13 @@ def _worst(lacking: Sequence[float], chosen: Sequence[bool]) -> float:
 
 def _opening(text: str) -> frozenset[str]:
     return frozenset(word.stem for word in content_words(text[:_OPENING])[:3])
+
+
+def _defined(candidates: Sequence[Candidate]) -> tuple[Abbreviation, ...]:
+    """Return the abbreviations that the candidates define."""
+    texts = dict.fromkeys(text for one in candidates for text in (one.context, one.text))
+    found = dict.fromkeys(one for text in texts for one in abbreviations(text))
+    return tuple(found)[:_MOST_DEFINED]
 
 
 def _above(candidate: Candidate) -> str:

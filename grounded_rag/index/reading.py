@@ -12,6 +12,7 @@ from pathlib import Path
 from grounded_rag.errors import IndexLockedError, StoreError
 from grounded_rag.index import schema
 from grounded_rag.index.catalogue import Catalogue
+from grounded_rag.index.expansion import OtherNames
 from grounded_rag.index.ledger import LedgerReader
 from grounded_rag.index.lexical import TermStatistics
 from grounded_rag.index.locks import VectorLock
@@ -39,6 +40,7 @@ class View:
     catalogue: Catalogue
     terms: TermStatistics
     vocabulary: Vocabulary
+    other_names: OtherNames
 
 
 class IndexReader:
@@ -91,6 +93,7 @@ class IndexReader:
                     catalogue=Catalogue.load(self._ledger),
                     terms=TermStatistics(self._connection),
                     vocabulary=Vocabulary(self._connection),
+                    other_names=OtherNames(self._connection),
                 )
                 self._generation = generation
             yield self._view

@@ -130,7 +130,11 @@ class HybridRetriever:
     def _candidates(self, query: Query, pool: int) -> Candidates:
         with self._index.view() as view:
             wordings = [corrected(text, view.vocabulary) for text in _wordings(query.text)]
-        questions = [self._question(wording) for wording in wordings]
+            added = [view.other_names.of(wording) for wording in wordings]
+        questions = [
+            self._question(_with_names(wording, names))
+            for wording, names in zip(wordings, added, strict=True)
+        ]
         with self._index.view() as view:
             search = Search(
                 view=view,
@@ -213,6 +217,10 @@ def _wordings(question: str) -> list[str]:
     """Return the question and, where it asks several things, each of its parts."""
     parts = question_parts(question)
     return [question, *(part.of(question) for part in parts if len(parts) > 1)]
+
+
+def _with_names(wording: str, names: Sequence[str]) -> str:
+    return f"{wording} ({', '.join(names)})" if names else wording
 
 
 def _retrieved(search: Search, item: Fused) -> RetrievedChunk:

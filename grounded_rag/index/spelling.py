@@ -16,7 +16,7 @@ _MAX_VOCABULARY = 200_000
 
 
 @lru_cache(maxsize=1)
-def _common_words() -> frozenset[str]:
+def common_words() -> frozenset[str]:
     """Return the whole words of the embedding model's vocabulary, mostly English."""
     table = json.loads(data_file("minilm-tokenizer.json").read_text(encoding="utf-8"))
     return frozenset(word for word in table["model"]["vocab"] if word.isalpha())
@@ -42,7 +42,7 @@ class Vocabulary:
         if self._terms is None:
             self._terms = self._read()
         found: dict[str, str] = {}
-        for word in suspects(words, known=_common_words()):
+        for word in suspects(words, known=common_words()):
             terms = self._terms.get(word.lower[0], {})
             if word.stem in terms or self._begins(word.lower, terms):
                 continue
