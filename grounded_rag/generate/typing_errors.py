@@ -1,4 +1,4 @@
-"""Words of a question read as the words of the passages that they were meant to be."""
+"""Mistyped words of a question, read as the words of the passages that they were meant to be."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Sequence
 
 from grounded_rag.generate.candidates import Candidate
 from grounded_rag.generate.question import is_common
-from grounded_rag.text.compounds import split
 from grounded_rag.text.language import guess_language
 from grounded_rag.text.spelling import nearest_term, replaced, suspects
 from grounded_rag.text.words import tokenize
 
 
 def as_meant(question: str, candidates: Sequence[Candidate]) -> str:
-    """Return a question with mistyped words, and unknown compounds, in words of the passages.
+    """Return a question with its mistyped words replaced by words of the passages.
 
     Only what is compared changes; what is asked is quoted as it stands.
 
@@ -35,10 +34,6 @@ def as_meant(question: str, candidates: Sequence[Candidate]) -> str:
     changes: dict[str, str] = {}
     for word in doubtful:
         if word.lower in there:
-            continue
-        parts = split(word.lower, there.__contains__)
-        if parts:
-            changes[word.lower] = " ".join(parts)
             continue
         near = nearest_term(word, {t: n for t, n in there.items() if t[0] == word.lower[0]})
         if near is not None:
