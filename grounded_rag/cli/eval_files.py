@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from grounded_rag import InputError
 from grounded_rag.evaluation.comparison import Comparison
+from grounded_rag.evaluation.factuality.reporting import RunFactuality
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.html_report import write_html
 from grounded_rag.evaluation.junit import junit_xml
@@ -31,6 +32,8 @@ def write_files(
     comparison: Comparison | None,
     gate: GateResult | None,
     files: OutputFiles,
+    *,
+    factuality: RunFactuality | None = None,
 ) -> None:
     """Write the files that were asked for.
 
@@ -41,6 +44,7 @@ def write_files(
         comparison: Both side by side.
         gate: What the gate says, where there is one.
         files: What to write.
+        factuality: P(true) of the claims, where a model is given.
 
     Raises:
         InputError: A file cannot be written.
@@ -53,6 +57,7 @@ def write_files(
             gate=gate,
             comparison=comparison,
             baseline=baseline,
+            factuality=factuality,
         )
     if files.junit is not None:
         _save(files.junit, junit_xml(report, gate))

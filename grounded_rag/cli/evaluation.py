@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import typer
 
-from grounded_rag import InputError, Policy
+from grounded_rag import Policy
+from grounded_rag.cli.eval_factuality import Scoring
 from grounded_rag.cli.eval_files import OutputFiles, whole_json, write_files
 from grounded_rag.cli.eval_progress import resumable, run_bar
+from grounded_rag.cli.eval_sources import Source, golden_path
 from grounded_rag.cli.eval_views import report_view
 from grounded_rag.cli.options import (
     CorpusOption,
@@ -31,16 +33,9 @@ from grounded_rag.evaluation.records import Prices
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import Options, evaluate
 from grounded_rag.evaluation.runs import Run, policy_of
-from grounded_rag.resources import demo_corpus_dir
 
 GATE_FAILED = 3
 _POLICY = Policy()
-
-_ASKING = (
-    "index", "generator", "entailment", "judge", "split", "limit", "k", "prompts", "concurrency",
-    "relevance", "prices",
-)  # fmt: skip
-"""Options of asking, of no use where nothing is asked."""
 
 Support = Literal["strict", "balanced", "spans-only"]
 
@@ -107,6 +102,13 @@ def evaluation(
             help="Write a self-contained HTML report.", rich_help_panel="Gate and reports"
         ),
     ] = None,
+    factuality: Annotated[
+        Path | None,
+        typer.Option(
+            help="Model that `calibrate` wrote: show P(true) of each claim in --html.",
+            rich_help_panel="Gate and reports",
+        ),
+    ] = None,
     junit: Annotated[
         Path | None, typer.Option(help="Write JUnit XML.", rich_help_panel="Gate and reports")
     ] = None,
@@ -169,9 +171,10 @@ def evaluation(
 
     Exit code 0: done, and the gate passed where one is named. 3: the gate failed. 1: an error.
     """
-    source = _Source(replay_of=replay_of, answers=answers)
+    source = Source(replay_of=replay_of, answers=answers)
     source.check(corpus=corpus)
     source.check_unused(context)
+    scoring = Scoring.load(factuality, html=html, entailment=entailment)
     chosen = {"support": support, "on_failed_claim": on_failed_claim}
     given = {name: value for name, value in chosen.items() if value is not None}
     folder = run or Path("runs") / new_id()
@@ -198,9 +201,10 @@ def evaluation(
         options: dict[str, Any] = {"generator": generator, "policy": policy}
         named = {"prompts": prompts, "entailment": entailment, "judge": judge}
         options |= {name: value for name, value in named.items() if value is not None}
-        items = _golden(golden, corpus)
+        items = golden_path(golden, corpus)
         with ingest_bar(enabled=corpus is not None and not as_json) as steps:
             rag = open_rag(index=index, corpus=corpus, progress=steps, **options)
+        scoring.check(rag._parts.fingerprint)
         with rag, run_bar("Asking", enabled=not as_json) as hook:
             embedding = rag._index.embedding if relevance and rag._index is not None else None
             with resumable(folder):
@@ -219,7 +223,9 @@ def evaluation(
                 )
     comparison = compare(report, before) if before is not None else None
     result = judge_gate(report, rules, comparison=comparison) if rules is not None else None
-    write_files(folder, report, before, comparison, result, OutputFiles(html, junit, markdown_file))
+    files = OutputFiles(html, junit, markdown_file)
+    likely = scoring.of(folder, enabled=not as_json)
+    write_files(folder, report, before, comparison, result, files, factuality=likely)
     if as_json:
         typer.echo(whole_json(report, comparison, result))
     else:
@@ -229,57 +235,6 @@ def evaluation(
     if result is not None and not result.passed:
         return GATE_FAILED
     return 1 if report.errors and result is None else 0
-
-
-class _Source(NamedTuple):
-    """Where answers come from besides an index."""
-
-    replay_of: Path | None
-    answers: Path | None
-
-    def check(self, *, corpus: str | None) -> None:
-        """Raise unless exactly one source is named; an index by environment does not count."""
-        if self.replay_of is not None and self.answers is not None:
-            raise InputError("--replay and --answers are given together.", hint="Give one of them.")
-        if (self.replay_of or self.answers) and corpus is not None:
-            raise InputError(
-                "--corpus asks questions; --replay and --answers ask none.",
-                hint="Give one of them.",
-            )
-
-    def check_unused(self, context: typer.Context) -> None:
-        """Raise where an option was typed that this source makes no use of.
-
-        To drop `--split dev` in silence would show the figures of other questions.
-        """
-        unused: tuple[str, ...]
-        if self.replay_of is not None:
-            unused, because = (*_ASKING, "golden", "format"), "--replay judges a recorded run again"
-        elif self.answers is not None:
-            unused, because = (*_ASKING, "everything"), "--answers asks no question"
-        else:
-            unused, because = ("everything", "format"), "nothing recorded is judged"
-        for name in unused:
-            typed = context.get_parameter_source(name)
-            if typed is not None and typed.name == "COMMANDLINE":
-                option = {"golden": "GOLDEN", "k": "-k"}.get(name, f"--{name}")
-                raise InputError(
-                    f"{option} has no effect here: {because}.", hint=f"Leave out {option}."
-                )
-
-
-def _golden(golden: Path | None, corpus: str | None) -> Path:
-    if golden is not None:
-        return golden
-    if corpus is None:
-        raise typer.BadParameter("name a golden set, or say --corpus demo", param_hint="GOLDEN")
-    folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
-    if not (folder / "golden.jsonl").is_file():
-        raise InputError(
-            f"{folder} has no golden.jsonl.",
-            hint="Name a golden set, or start one with `grounded-rag golden new`.",
-        )
-    return folder / "golden.jsonl"
 
 
 def _prices(text: str | None) -> Prices | None:

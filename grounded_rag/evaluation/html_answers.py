@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from grounded_rag.evaluation.judging import Judged
@@ -23,14 +23,15 @@ _DRAFTS = 6
 _GOLD = 4
 
 
-def answer_section(judged: Judged, row: ItemRow) -> str:
+def answer_section(judged: Judged, row: ItemRow, likely: Sequence[float | None] = ()) -> str:
     """Return one answer as a folded section; every text of a document or model is escaped.
 
     Args:
         judged: The record, judged.
         row: Its row in the report.
+        likely: P(true) of its claims in order, where a model gives it; None is unknown.
     """
-    return "\n".join(_parts(judged, row))
+    return "\n".join(_parts(judged, row, likely))
 
 
 def tag(standing: Standing) -> str:
@@ -38,7 +39,7 @@ def tag(standing: Standing) -> str:
     return f'<span class="tag {TONES[standing]}">{escape(standing)}</span>'
 
 
-def _parts(judged: Judged, row: ItemRow) -> Iterator[str]:
+def _parts(judged: Judged, row: ItemRow, likely: Sequence[float | None]) -> Iterator[str]:
     item = judged.item
     name = escape(row.id, quote=True)
     yield f'<details class="answer" data-row="{name}" id="a-{name}">'
@@ -59,15 +60,15 @@ def _parts(judged: Judged, row: ItemRow) -> Iterator[str]:
                 f'<p class="small muted">Try ({escape(row.diagnosis.area)}): '
                 f"{escape(row.diagnosis.fix)}</p>"
             )
-    yield from _shown(judged)
+    yield from _shown(judged, likely)
     yield from _gold(judged)
     yield "</div></details>"
 
 
-def _shown(judged: Judged) -> Iterator[str]:
+def _shown(judged: Judged, likely: Sequence[float | None]) -> Iterator[str]:
     chunks = {chunk.chunk.id: chunk for chunk in judged.retrieved}
-    for claim in judged.claims:
-        yield from _claim(claim, chunks)
+    for place, claim in enumerate(judged.claims):
+        yield from _claim(claim, chunks, likely[place : place + 1])
     for flag in dict.fromkeys((flag.kind, flag.detail) for flag in judged.flags):
         yield f'<p class="small warn">{escape(flag[0])}: {escape(flag[1])}</p>'
     for part in judged.unanswered:
@@ -83,12 +84,15 @@ def _shown(judged: Judged) -> Iterator[str]:
             yield from _claim(claim, chunks)
 
 
-def _claim(claim: ClaimVerdict, chunks: dict[str, RetrievedChunk]) -> Iterator[str]:
+def _claim(
+    claim: ClaimVerdict, chunks: dict[str, RetrievedChunk], likely: Sequence[float | None] = ()
+) -> Iterator[str]:
     tone = "good" if claim.supported else "muted" if claim.status == "unchecked" else "bad"
     reason = f" · {escape(claim.reason)}" if claim.reason else ""
     yield (
         f'<p class="claim">{escape(claim.text)} '
-        f'<span class="tag {tone}">{escape(claim.status)} · {escape(claim.tier)}{reason}</span></p>'
+        f'<span class="tag {tone}">{escape(claim.status)} · {escape(claim.tier)}{reason}</span>'
+        f"{''.join(map(_likely, likely))}</p>"
     )
     if not claim.supported and claim.why:
         yield f'<p class="small muted">{escape(claim.why)}</p>'
@@ -101,6 +105,10 @@ def _claim(claim: ClaimVerdict, chunks: dict[str, RetrievedChunk]) -> Iterator[s
                 f"<blockquote>{escape(check.citation.quote)}\n"
                 f'<span class="small bad">{escape(check.detail)}</span></blockquote>'
             )
+
+
+def _likely(share: float | None) -> str:
+    return f' <span class="tag">P(true) {"unknown" if share is None else f"{share:.2f}"}</span>'
 
 
 def _quote(located: Located, chunk: RetrievedChunk) -> str:

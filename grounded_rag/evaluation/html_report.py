@@ -15,6 +15,8 @@ from pathlib import Path
 
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import Comparison
+from grounded_rag.evaluation.factuality.model import FactualityModel
+from grounded_rag.evaluation.factuality.reporting import RunFactuality
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.html_answers import answer_section
 from grounded_rag.evaluation.html_tables import (
@@ -52,6 +54,7 @@ def write_html(
     gate: GateResult | None = None,
     comparison: Comparison | None = None,
     baseline: EvalReport | None = None,
+    factuality: RunFactuality | None = None,
 ) -> None:
     """Write the report of a run as one HTML file; records are read one at a time.
 
@@ -62,13 +65,14 @@ def write_html(
         gate: What the gate says, where there is one.
         comparison: The run beside its baseline, where there is one.
         baseline: The baseline's report, for the plot.
+        factuality: P(true) of the claims, where a model is given.
 
     Raises:
         InputError: The file cannot be written.
     """
     try:
         with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-            parts = _page(run, report, gate, comparison, baseline)
+            parts = _page(run, report, gate, comparison, baseline, factuality)
             file.writelines(f"{part}\n" for part in parts)
     except OSError as error:
         raise InputError(
@@ -82,6 +86,7 @@ def _page(
     gate: GateResult | None,
     comparison: Comparison | None,
     baseline: EvalReport | None,
+    factuality: RunFactuality | None,
 ) -> Iterator[str]:
     style, script = _asset("report.css"), _asset("report.js")
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
@@ -104,7 +109,7 @@ def _page(
     yield from kinds_table(report)
     chosen = _chosen(report)
     yield from items_table(report, chosen)
-    yield from _answers(run, report, chosen)
+    yield from _answers(run, report, chosen, factuality)
     yield f"</main>\n<script>{script}</script>\n</body>\n</html>"
 
 
@@ -209,16 +214,34 @@ def _chosen(report: EvalReport) -> frozenset[str]:
     return frozenset(row.id for row in ordered[:ANSWERS_SHOWN])
 
 
-def _answers(run: Run, report: EvalReport, chosen: frozenset[str]) -> Iterator[str]:
+def _answers(
+    run: Run, report: EvalReport, chosen: frozenset[str], factuality: RunFactuality | None
+) -> Iterator[str]:
     yield "<h2>Answers</h2>"
     if len(chosen) < len(report.items):
         yield (
             f'<p class="small muted">{len(chosen)} of {len(report.items)} are written out, those '
             "that went wrong first.</p>"
         )
+    likely = {} if factuality is None else factuality.by_item()
+    if factuality is not None:
+        yield f'<p class="small muted">{escape(_about(factuality.model))}</p>'
     rows = {row.id: row for row in report.items if row.id in chosen}
     policy = policy_of(report.meta)
     for record in run.records():
         row = rows.get(record.item.id)
         if row is not None:
-            yield answer_section(judged(record, policy), row)
+            yield answer_section(judged(record, policy), row, likely.get(row.id, ()))
+
+
+def _about(model: FactualityModel) -> str:
+    figures = ", ".join(
+        f"{figure.name.replace('_', ' ')} {figure.value:.3f}"
+        for figure in model.held_out
+        if figure.value is not None
+    )
+    measured = f"; on claims not fitted on: {figures}" if figures else ""
+    return (
+        f"P(true) is by a model fitted on {model.fitted_on} labelled claims ({model.variant}), "
+        f"{model.base_rate:.0%} of them true{measured}. It decides nothing."
+    )

@@ -27,6 +27,48 @@ class ScoredItem(Frozen):
     lowest: Share | None
 
 
+class RunFactuality(Frozen):
+    """P(true) of the claims of a run, and what the figures rest on.
+
+    Attributes:
+        model: The model, with its figures on claims that it was not fitted on.
+        items: The answered questions.
+    """
+
+    model: FactualityModel
+    items: tuple[ScoredItem, ...]
+
+    def by_item(self) -> dict[str, tuple[float | None, ...]]:
+        """Return P(true) of the claims in order, by the id of the golden item."""
+        return {
+            item.item: tuple(claim.factuality.p_true for claim in item.claims)
+            for item in self.items
+        }
+
+
+def factuality_of(
+    run: Run,
+    model: FactualityModel,
+    *,
+    scorers: Scorers | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> RunFactuality:
+    """Return P(true) of the claims of a run with the model that gives it; see `score_run`.
+
+    Args:
+        run: The run.
+        model: A model fitted under the run's policy.
+        scorers: The scorers that it was fitted with; None takes the built-in ones.
+        progress: Told after each record how many are done.
+
+    Raises:
+        ConfigError: The run was made under another policy, or the scorers differ.
+    """
+    return RunFactuality(
+        model=model, items=score_run(run, model, scorers=scorers, progress=progress)
+    )
+
+
 def score_run(
     run: Run,
     model: FactualityModel,

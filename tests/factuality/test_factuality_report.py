@@ -1,0 +1,71 @@
+"""P(true) in the HTML report of `eval`: of each claim, and under the model's policy alone."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from grounded_rag import GroundedRAG
+from grounded_rag.cli.app import app
+from grounded_rag.evaluation.factuality import FactualityModel, Measured, builtin_scorers
+from grounded_rag.evaluation.policies import policy_fingerprint
+from grounded_rag.evaluation.records import GoldenItem
+from grounded_rag.evaluation.runner import evaluate
+from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
+
+FEE = "The fee is 4 euros a month."
+
+
+def command(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    with GroundedRAG(
+        StaticRetriever({"fee": FEE}), generator=ScriptedGenerator(make_draft((FEE, "fee", FEE)))
+    ) as rag:
+        evaluate(rag, [GoldenItem(question="What is the fee?")], run=tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def model(tmp_path):
+    return FactualityModel(
+        variant="none",
+        scorers=builtin_scorers().names,
+        fingerprint=policy_fingerprint(),
+        fitted_on=60,
+        base_rate=0.5,
+        held_out=(Measured(name="brier", value=0.125),),
+    ).save(tmp_path / "model.json")
+
+
+def test_each_claim_shows_its_probability_and_what_it_rests_on(recorded, model, tmp_path):
+    page = tmp_path / "report.html"
+    given = ("eval", "--replay", recorded, "--html", page)
+    shown = command(*given, "--run", tmp_path / "again", "--factuality", model)
+    assert shown.exit_code == 0, shown.output
+    text = page.read_text(encoding="utf-8")
+    assert re.findall(r">P\(true\) (\d\.\d\d)<", text) == ["1.00"]
+    assert "fitted on 60 labelled claims" in text
+    assert "brier 0.125" in text
+    command(*given, "--run", tmp_path / "without")
+    assert "P(true)" not in page.read_text(encoding="utf-8")
+
+
+def test_a_model_of_another_policy_is_refused(recorded, model, tmp_path):
+    shown = command(
+        "eval", "--replay", recorded, "--run", tmp_path / "again", "--support", "balanced",
+        "--factuality", model, "--html", tmp_path / "report.html",
+    )  # fmt: skip
+    assert shown.exit_code == 1
+    assert "was fitted under the policy" in shown.output
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_without_a_report_there_is_nowhere_to_show_it(recorded, model, tmp_path):
+    shown = command("eval", "--replay", recorded, "--run", tmp_path / "a", "--factuality", model)
+    assert shown.exit_code == 1
+    assert "--html FILE" in shown.output
+    assert not (tmp_path / "a").exists()
