@@ -129,14 +129,15 @@ def compare(run: EvalReport, baseline: EvalReport) -> Comparison:
             "The run and its baseline have no item in common.",
             hint="Compare runs over the same golden set.",
         )
+    left, new = len(before) - len(common), len(now) - len(common)
     return Comparison(
         baseline=baseline.meta.id,
         run=run.meta.id,
         same_golden=run.meta.golden_hash == baseline.meta.golden_hash,
         metrics=tuple(_paired(name, [(before[c], now[c]) for c in common]) for name in PAIRED),
-        only_baseline=len(before) - len(common),
-        only_run=len(now) - len(common),
-        differences=_differences(run, baseline),
+        only_baseline=left,
+        only_run=new,
+        differences=(*_differences(run, baseline), *_uncompared(left, new)),
     )
 
 
@@ -167,6 +168,13 @@ def _flip(metric: str, old: ItemRow, new: ItemRow) -> Flip:
         now=new.standing,
         why="" if improved else new.diagnosis.why,
     )
+
+
+def _uncompared(left: int, new: int) -> tuple[str, ...]:
+    """Say that items are not compared: dropping those that went wrong is one way to look better."""
+    if not left and not new:
+        return ()
+    return (f"items not compared: {left} in the baseline alone, {new} in this run alone",)
 
 
 def _differences(run: EvalReport, baseline: EvalReport) -> tuple[str, ...]:

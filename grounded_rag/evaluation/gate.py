@@ -145,7 +145,8 @@ def _failures(report: EvalReport, rules: GateRules) -> GateCheck:
             failed.setdefault(failure.item, failure.why)
     worst = max((result.failed for result in report.metrics), default=0)
     count = max(len(failed), worst)
-    why = f", first {next(iter(failed.items()))}" if failed else ""
+    first = next(iter(failed.items()), None)
+    why = "" if first is None else f"; the first is {first[0]}: {first[1]}"
     return GateCheck(
         name=f"items that could not be scored <= {rules.max_failed}",
         passed=count <= rules.max_failed,

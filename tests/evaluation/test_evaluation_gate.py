@@ -78,6 +78,21 @@ def test_what_could_not_be_scored_fails_the_gate(gate):
     assert judge_gate(report(*records), gate("max_failed = 2")).passed
 
 
+def test_what_could_not_be_scored_is_named_in_words(gate):
+    (check,) = (c for c in judge_gate(report(without_context()), gate("")).checks if not c.passed)
+    assert "; the first is q1: NoContext: The answer comes without any context" in check.detail
+
+
+def test_items_that_only_one_run_has_are_said():
+    before = report(*many(3, answered(RIGHT)), name="before")
+    now = report(*many(4, answered(RIGHT), start=2), name="now")
+    found = compare(now, before)
+    assert found.metric("correct_answers").both == 1
+    assert found.differences == (
+        "items not compared: 2 in the baseline alone, 3 in this run alone",
+    )
+
+
 def test_items_without_a_record_fail_the_gate(gate):
     assert not judge_gate(report(*many(5, answered(RIGHT)), items=6), gate("")).passed
 
