@@ -173,12 +173,16 @@ def _continued(folder: Path, meta: RunMeta) -> Run:
         ("checks", run.meta.checks, meta.checks),
         ("verifier", run.meta.verifier, meta.verifier),
         ("index", run.meta.index.content_hash, meta.index.content_hash),
+        ("relevance threshold", run.meta.relevance_threshold, meta.relevance_threshold),
     ):
         if before != now:
             raise InputError(
                 f"The run in {folder} was made with another {what}.",
                 hint="Name a new folder: a run mixes no settings.",
             )
+    if meta.prices is not None and meta.prices != run.meta.prices:
+        # What was asked stays as it is: tokens are on record, and their price is not.
+        run.rewrite(run.meta.model_copy(update={"prices": meta.prices}))
     return run
 
 

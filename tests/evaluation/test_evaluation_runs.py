@@ -149,8 +149,20 @@ def test_a_run_mixes_no_settings(tmp_path):
         pytest.raises(InputError, match="policy"),
     ):
         evaluate(rag, GOLDEN, run=tmp_path / "run")
+    scored = Options(relevance=lambda texts: [[1.0] for _ in texts])
+    with rag_of(ByQuestion()) as rag, pytest.raises(InputError, match="relevance"):
+        evaluate(rag, GOLDEN, run=tmp_path / "run", options=scored)
     with rag_of(ByQuestion()) as rag, pytest.raises(InputError, match="golden set"):
         evaluate(rag, GOLDEN[:2], run=tmp_path / "run")
+
+
+def test_prices_may_be_given_later(tmp_path):
+    with rag_of(ByQuestion()) as rag:
+        assert evaluate(rag, GOLDEN, run=tmp_path / "run").costs.money is None
+        priced = Options(prices=Prices(input=1000))
+        report = evaluate(rag, GOLDEN, run=tmp_path / "run", options=priced)
+    assert report.costs.money == pytest.approx(3.0)
+    assert report_of(Run.open(tmp_path / "run")).costs.money == pytest.approx(3.0)
 
 
 def test_no_more_questions_are_under_way_than_asked_for():
