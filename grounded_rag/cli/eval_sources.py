@@ -40,11 +40,14 @@ class Source(NamedTuple):
         """
         unused: tuple[str, ...]
         if self.replay_of is not None:
-            unused, because = (*_ASKING, "golden", "format"), "--replay judges a recorded run again"
+            unused, because = (
+                (*_ASKING, "golden", "format", "refusal"),
+                "--replay judges a recorded run again",
+            )
         elif self.answers is not None:
             unused, because = (*_ASKING, "everything", "factuality"), "--answers asks no question"
         else:
-            unused, because = ("everything", "format"), "nothing recorded is judged"
+            unused, because = ("everything", "format", "refusal"), "nothing recorded is judged"
         for name in unused:
             typed = context.get_parameter_source(name)
             if typed is not None and typed.name == "COMMANDLINE":

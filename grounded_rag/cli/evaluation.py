@@ -88,6 +88,13 @@ def evaluation(
             help="Shape of the records in --answers.", rich_help_panel="Judging without asking"
         ),
     ] = "jsonl",
+    refusal: Annotated[
+        str,
+        typer.Option(
+            help="With --answers: what that system says when it declines, word for word.",
+            rich_help_panel="Judging without asking",
+        ),
+    ] = "",
     gate: Annotated[
         Path | None,
         typer.Option(help="Gate file; see docs/evaluation.md.", rich_help_panel="Gate and reports"),
@@ -194,6 +201,7 @@ def evaluation(
                 golden=golden,
                 run=folder,
                 policy=Policy.model_validate(given),
+                refusal=refusal,
                 progress=hook,
             )
     else:

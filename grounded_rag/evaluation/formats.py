@@ -146,13 +146,12 @@ def _own(row: Mapping[str, Any]) -> Recorded:
         Claim(text=_text(claim["text"]), citations=_citations(claim.get("citations") or [claim]))
         for claim in row.get("claims") or ()
     ]
-    refused = row.get("refused")
     return Recorded(
         item=GoldenItem.model_validate(fields),
         text=_text(row["answer"]),
         contexts=_contexts(row.get("contexts")),
         claims=tuple(claims),
-        refused=refused if isinstance(refused, bool) else None,
+        refused=_refused(row),
     )
 
 
@@ -177,6 +176,7 @@ def _ragas(row: Mapping[str, Any]) -> Recorded:
         item=GoldenItem.model_validate({**item, **_named(row)}),
         text=_text(answer),
         contexts=_contexts(contexts),
+        refused=_refused(row),
     )
 
 
@@ -194,6 +194,7 @@ def _llamaindex(row: Mapping[str, Any]) -> Recorded:
         item=GoldenItem.model_validate({**item, **_named(row)}),
         text=_text(row["response"]),
         contexts=_contexts(contexts),
+        refused=_refused(row),
     )
 
 
@@ -202,6 +203,11 @@ _READERS = {"jsonl": _own, "ragas": _ragas, "llamaindex": _llamaindex}
 
 def _named(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in ("id", "as_of", "answerable", "split", "kind") if key in row}
+
+
+def _refused(row: Mapping[str, Any]) -> bool | None:
+    refused = row.get("refused")
+    return refused if isinstance(refused, bool) else None
 
 
 def _contexts(given: Any) -> tuple[Context, ...]:

@@ -41,5 +41,15 @@ def test_a_replay_takes_no_golden_set_of_its_own(theirs, tmp_path, monkeypatch):
     assert run("--replay", tmp_path / "run", "--run", tmp_path / "again").exit_code == 0
 
 
+def test_the_refusal_of_another_system_is_told_on_the_command_line(tmp_path):
+    path = tmp_path / "theirs.jsonl"
+    path.write_text(json.dumps({**LINE, "answer": "No idea.", "answerable": "no"}), "utf-8")
+    for refusal, hits in (((), 0), (("--refusal", "No idea."), 1)):
+        shown = run("--answers", path, "--run", tmp_path / f"run{hits}", "--json", *refusal)
+        assert shown.exit_code == 0
+        metrics = {one["name"]: one for one in json.loads(shown.stdout)["metrics"]}
+        assert metrics["right_refusals"]["hits"] == hits
+
+
 def test_asking_takes_no_options_of_judging(theirs):
     assert "--format has no effect" in run(theirs, "--corpus", "demo", "--format", "ragas").output

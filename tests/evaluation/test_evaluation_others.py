@@ -198,3 +198,20 @@ def test_a_file_without_answers_is_no_run(file, tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         report_of(tmp_path / "absent.jsonl", run=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "row_of"),
+    [
+        ("jsonl", {"question": QUESTION, "answer": "No idea.", "contexts": CONTEXTS}),
+        ("ragas", {"user_input": QUESTION, "response": "No idea.", "retrieved_contexts": CONTEXTS}),
+        ("llamaindex", {"query": QUESTION, "response": "No idea.", "contexts": CONTEXTS}),
+    ],
+)
+def test_every_format_may_say_that_an_answer_is_a_refusal(file, form, row_of):
+    """Whatever the phrase: it is told by a field, or by the string that the system is known for."""
+    labelled = {**row_of, "answerable": "no"}
+    assert row(file(labelled), format=form).standing is Standing.MISSED_REFUSAL
+    told = file({**labelled, "refused": True})
+    assert row(told, format=form).standing is Standing.RIGHT_REFUSAL
+    assert row(file(labelled), format=form, refusal="No idea.").standing is Standing.RIGHT_REFUSAL
