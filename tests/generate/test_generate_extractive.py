@@ -99,6 +99,23 @@ def test_everyday_words_match_the_words_of_documents(ask):
     assert texts(draft(request)) == [text]
 
 
+@pytest.mark.parametrize("asked", ["AER", "annual equivalent rate"])
+@pytest.mark.parametrize("said", ["AER", "annual equivalent rate"])
+def test_an_abbreviation_that_the_passages_define_matches_its_words(ask, asked, said):
+    question = f"What is the {asked} of the junior saver?"
+    request = ask(
+        question,
+        f"The {said} of the junior saver is 4%.",
+        "The annual equivalent rate (AER) lets you compare.",
+    )
+    (found,) = ExtractiveGenerator(threshold=-9).assess(request)
+    assert found.claims[0].text == f"The {said} of the junior saver is 4%."
+    undefined = ask(question, f"The {said} of the junior saver is 4%.")
+    (without,) = ExtractiveGenerator(threshold=-9).assess(undefined)
+    if asked != said:
+        assert found.confidence > without.confidence
+
+
 def test_a_sentence_that_points_back_takes_the_one_before_it(ask):
     (claim,) = draft(ask("Is it paid every month?", SAVINGS)).claims
     assert claim.quote == "The Everyday Saver pays 2.15% gross a year. It is paid every month."

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grounded_rag.generate import late as module
 from grounded_rag.generate.extractive import ExtractiveGenerator
 from grounded_rag.generate.late import LateInteraction, Likeness
 from grounded_rag.generate.question import analyse
@@ -83,6 +84,18 @@ def test_sentences_are_read_once():
     assert first[0] == first[1]
     late.compare(analyse("gadget"), ["A reader.", "A call."])
     assert sorted(embedding.seen) == ["A call.", "A reader.", "gadget", "phone"]
+
+
+def test_kept_vectors_are_bounded_by_their_pieces(monkeypatch):
+    monkeypatch.setattr(module, "_KEPT_PIECES", 12)
+    embedding = Pieces()
+    late = LateInteraction(embedding)
+    late.compare(analyse("phone"), ["A call.", "A reader."])
+    late.compare(analyse("phone"), ["One long sentence of a good many words."])
+    late.compare(analyse("phone"), ["A call."])
+    assert embedding.seen.count("A call.") == 2
+    assert embedding.seen.count("phone") == 1
+    assert late.compare(analyse("phone"), ["gadget " * 50])[0].late == pytest.approx(0.0)
 
 
 @given(st.text(max_size=40), st.text(max_size=40))

@@ -56,6 +56,18 @@ def test_only_the_window_is_seen(minilm):
     assert shorter @ inside < 0.9999
 
 
+def test_waiting_threads_do_not_spin(minilm):
+    options = minilm._session.get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"
+
+
+def test_pieces_of_a_text_do_not_depend_on_its_batch(minilm):
+    texts = ["cat", "The savings rate is 3%.", "A rather longer sentence about mortgages."]
+    for text, together in zip(texts, minilm.token_vectors(texts), strict=True):
+        (alone,) = minilm.token_vectors([text])
+        np.testing.assert_allclose(alone.rows, together.rows, atol=1e-3)
+
+
 def test_progress_reaches_the_end(minilm):
     seen = []
     minilm.embed(
