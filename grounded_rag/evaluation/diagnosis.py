@@ -140,6 +140,11 @@ def _kind(judged: Judged) -> _Verdict:
         return _unanswerable(judged)
     if judged.item.answerable is None:
         return _unlabelled(judged)
+    if judged.state == "refused" and judged.record.other is not None and not judged.retrieved:
+        return (
+            FailureKind.WRONG_REFUSAL,
+            "It was refused, and what had been retrieved is not on record.",
+        )
     facts = Facts(judged)
     return _refused(facts) if judged.state == "refused" else _answered(judged, facts)
 

@@ -21,10 +21,17 @@ Format = Literal["jsonl", "ragas", "llamaindex"]
 
 
 class Context(Frozen):
-    """One retrieved text of another system."""
+    """One retrieved text of another system.
+
+    Attributes:
+        id: Unique among the contexts of an answer.
+        text: The text.
+        source: The id as recorded, which several chunks of one document may share; "" as `id`.
+    """
 
     id: str
     text: str
+    source: str = ""
 
 
 class Recorded(Frozen):
@@ -142,25 +149,38 @@ def _unreadable(number: int, error: Exception) -> Unreadable:
 def _own(row: Mapping[str, Any]) -> Recorded:
     """Our lines: question, answer, contexts, and where known claims, citations and labels."""
     fields = {key: row[key] for key in GoldenItem.model_fields if key in row}
+    contexts = _contexts(row.get("contexts"))
     claims = [
-        Claim(text=_text(claim["text"]), citations=_citations(claim.get("citations") or [claim]))
+        Claim(
+            text=_text(claim["text"]),
+            citations=_citations(claim.get("citations") or [claim], contexts),
+        )
         for claim in row.get("claims") or ()
     ]
     return Recorded(
         item=GoldenItem.model_validate(fields),
         text=_text(row["answer"]),
-        contexts=_contexts(row.get("contexts")),
+        contexts=contexts,
         claims=tuple(claims),
         refused=_refused(row),
     )
 
 
-def _citations(given: Sequence[Mapping[str, Any]]) -> tuple[Citation, ...]:
+def _citations(
+    given: Sequence[Mapping[str, Any]], contexts: Sequence[Context]
+) -> tuple[Citation, ...]:
     return tuple(
-        Citation(chunk_id=_text(one["chunk_id"]), quote=_text(one["quote"]))
+        _citation(_text(one["chunk_id"]), _text(one["quote"]), contexts)
         for one in given
         if "chunk_id" in one or "quote" in one
     )
+
+
+def _citation(name: str, quote: str, contexts: Sequence[Context]) -> Citation:
+    """Return a citation of the context that is meant: of several by one name, with the quote."""
+    meant = [context for context in contexts if context.source == name]
+    holding = [context for context in meant if quote in context.text]
+    return Citation(chunk_id=(holding or meant)[0].id if meant else name, quote=quote)
 
 
 def _ragas(row: Mapping[str, Any]) -> Recorded:
@@ -215,12 +235,18 @@ def _contexts(given: Any) -> tuple[Context, ...]:
         # A lone text would be read letter by letter.
         raise TypeError(f"contexts are a list, and {type(given).__name__} was found")
     contexts: list[Context] = []
+    taken: set[str] = set()
     for number, one in enumerate(given or (), start=1):
-        if isinstance(one, str):
-            contexts.append(Context(id=f"context-{number}", text=one))
-        else:
-            name = one.get("id") or one.get("chunk_id") or f"context-{number}"
-            contexts.append(Context(id=str(name), text=_text(one["text"])))
+        text, name = one, f"context-{number}"
+        if not isinstance(one, str):
+            text = _text(one["text"])
+            name = str(one.get("id") or one.get("chunk_id") or name)
+        # Chunks of one document often carry its id: one must not hide the other.
+        unique = name
+        while unique in taken:
+            unique = f"{unique}#{number}"
+        taken.add(unique)
+        contexts.append(Context(id=unique, text=text, source=name))
     return tuple(contexts)
 
 

@@ -85,7 +85,7 @@ def _chunks(contexts: tuple[Context, ...]) -> tuple[RetrievedChunk, ...]:
         RetrievedChunk(
             chunk=Chunk(
                 id=context.id,
-                doc_id=context.id,
+                doc_id=context.source or context.id,
                 span=Span(start=0, end=len(context.text)),
                 text=context.text,
                 content_hash=hashlib.sha256(context.text.encode()).hexdigest(),

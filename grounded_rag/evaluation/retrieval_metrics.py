@@ -58,4 +58,7 @@ def _missing(judged: Judged) -> Observation | None:
         return NOT_APPLICABLE
     if judged.record.answer is None and judged.state == "failed":
         return failed(judged.failure)
+    if judged.record.other is not None and not judged.retrieved:
+        # A refusal that was recorded without its contexts: nobody says what was retrieved.
+        return NOT_APPLICABLE
     return None

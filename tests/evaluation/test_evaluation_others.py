@@ -215,3 +215,24 @@ def test_every_format_may_say_that_an_answer_is_a_refusal(file, form, row_of):
     told = file({**labelled, "refused": True})
     assert row(told, format=form).standing is Standing.RIGHT_REFUSAL
     assert row(file(labelled), format=form, refusal="No idea.").standing is Standing.RIGHT_REFUSAL
+
+
+def test_chunks_of_one_document_may_share_its_id(file):
+    """The one that holds the quote must not be hidden by another."""
+    contexts = [{"id": "d", "text": text} for text in (NOISE, FEE, CARD)]
+    prose = {**OWN, "contexts": contexts}
+    assert row(file(prose)).standing is Standing.RIGHT
+    claims = [{"text": FEE, "citations": [{"chunk_id": "d", "quote": FEE}]}]
+    report = report_of(file({**prose, "claims": claims}))
+    assert report.metric("quote_exactness").hits == 1
+    assert report.metric("faithful_answers").hits == 1
+
+
+def test_a_refusal_without_contexts_is_no_miss_of_retrieval(file):
+    gold = [{"any_of": [{"file": "fees.md", "quote": FEE}]}]
+    shy = {**OWN, "answer": "", "refused": True, "gold": gold}
+    for contexts, trials, kind in (([], 0, "wrong_refusal"), ([NOISE], 1, "retrieval_miss")):
+        report = report_of(file({**shy, "contexts": contexts}))
+        assert report.metric("hit_at_k").trials == trials
+        assert report.metric("hit_at_k").failed == 0
+        assert report.items[0].diagnosis.kind == kind
