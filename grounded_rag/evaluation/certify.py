@@ -116,8 +116,9 @@ def _subject(meta: RunMeta, *, foreign: bool) -> Subject:
         generator=meta.generator,
         verifier=meta.verifier,
         checks=meta.checks,
-        index=meta.index,
-        golden=meta.golden,
+        # A machine's folders are no part of what is certified, and nobody else's business.
+        index=meta.index.model_copy(update={"name": Path(meta.index.name).name}),
+        golden=Path(meta.golden).name,
         golden_hash=meta.golden_hash,
         package_version=meta.package_version,
     )

@@ -21,6 +21,7 @@ from grounded_rag.evaluation.records import (
     GoldPiece,
     GoldPlace,
     GoldQuote,
+    IndexIdentity,
     RecordError,
     RunMeta,
 )
@@ -270,3 +271,20 @@ def test_measuring_that_was_interrupted_proves_nothing(tmp_path):
 def test_a_confidence_is_never_rounded_up(folder, confidence, shown):
     assert f"at {shown}." in certificate_markdown(certify(folder, confidence=confidence))
     assert f"at {shown}\n" in run_cli("certify", folder, "--confidence", confidence).output
+
+
+def test_the_id_is_the_same_wherever_index_and_golden_set_lie(tmp_path):
+    made = [
+        certify(
+            make_run(
+                tmp_path / f"run-{home}",
+                RECORDS,
+                golden=f"/home/{home}/golden.jsonl",
+                index=IndexIdentity(name=f"/home/{home}/my-index", content_hash="c"),
+            )
+        )
+        for home in ("ann", "bob")
+    ]
+    assert made[0].id == made[1].id
+    assert "ann" not in certificate_markdown(made[0])
+    assert "my-index" in certificate_markdown(made[0])
