@@ -81,7 +81,7 @@ def two_directions(points: Sequence[Point]) -> str:
             f'y2="{_y(one.y_interval.high):.1f}"/>'
             f'<circle class="{dot}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
         )
-        parts.append(_label(x, y, one.label, left=index > 0 and x > _SIDE * 0.4))
+        parts.append(_label(x, y, one.label, second=index > 0))
     return _svg(parts, "False refusals against missed refusals")
 
 
@@ -151,11 +151,14 @@ def _axes(across: str, up: str) -> list[str]:
     return parts
 
 
-def _label(x: float, y: float, label: str, *, left: bool = False) -> str:
+def _label(x: float, y: float, label: str, *, second: bool = False) -> str:
     shown = label if len(label) <= 24 else f"{label[:23]}…"
     # Beside the point and inside the frame.
-    anchor, shift = ("end", -8) if left or x > _SIDE * 0.6 else ("start", 8)
+    anchor, shift = ("end", -8) if x > _SIDE * 0.6 else ("start", 8)
     drop = 16 if y < _TOP + 16 else -8
+    if second:
+        # A line of its own: two runs often lie close together.
+        drop = 32 if y < _TOP + 16 else -24 if y > _y(0.1) else 18
     return (
         f'<text x="{x + shift:.1f}" y="{y + drop:.1f}" text-anchor="{anchor}">'
         f"{escape(shown)}</text>"

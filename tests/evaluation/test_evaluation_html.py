@@ -13,10 +13,11 @@ from grounded_rag import InputError
 from grounded_rag.evaluation.comparison import compare
 from grounded_rag.evaluation.gate import GateRules, judge_gate
 from grounded_rag.evaluation.html_report import write_html
-from grounded_rag.evaluation.plots import reliability, reliability_bins, two_directions
+from grounded_rag.evaluation.plots import Point, reliability, reliability_bins, two_directions
 from grounded_rag.evaluation.records import RunMeta
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runs import Run
+from grounded_rag.statistics import Interval
 
 HOSTILE = '"><script>alert(1)</script><img src="https://x.test/a.png" onerror=alert(2)>&amp;'
 VOID = {"meta", "input", "br", "line", "circle", "option"}
@@ -149,3 +150,17 @@ def test_reliability_bins_count_answers_by_score():
 def test_an_empty_plot_is_still_a_plot():
     assert two_directions([]).startswith("<svg")
     assert FEE not in two_directions([])
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.3, 0.97, 1.0])
+def test_names_of_two_runs_that_lie_together_stand_on_two_lines(rate):
+    def place(label):
+        whole = Interval(low=0.0, high=1.0)
+        return Point(label=label, x=rate, y=rate, x_interval=whole, y_interval=whole)
+
+    shown = two_directions([place("this run"), place("baseline")])
+    heights = [
+        float(re.search(rf'y="([\d.]+)"[^>]*>{name}<', shown)[1])
+        for name in ("this run", "baseline")
+    ]
+    assert abs(heights[0] - heights[1]) >= 14
