@@ -21,8 +21,8 @@ from grounded_rag.text.questions import question_parts
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
 
-DEFAULT_THRESHOLD = -0.5
-"""Log-odds from which a sentence counts as an answer; the benchmark shows what it costs."""
+DEFAULT_THRESHOLD = -0.3
+"""Log-odds from which a sentence counts as an answer: most right less wrong answers on `dev`."""
 
 _BORROWED = 0.6
 _POINTING = frozenset("it its they them their this that these those one there he she".split())

@@ -203,6 +203,8 @@ def _session(weights: Path, threads: int | None) -> Any:
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads or min(4, os.cpu_count() or 1)
     options.inter_op_num_threads = 1
+    # Spinning threads take the processor from whatever else runs.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Every batch has its own shape: memory patterns would only hoard memory.
     options.enable_mem_pattern = False
     options.log_severity_level = 3
