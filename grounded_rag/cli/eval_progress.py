@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
 from rich.text import Text
 
+from grounded_rag.cli.progress import counting_bar
 from grounded_rag.cli.render import console
 from grounded_rag.evaluation.runner import Progress, ProgressHook
 from grounded_rag.text.display import one_line
@@ -37,16 +36,7 @@ def run_bar(verb: str, *, enabled: bool) -> Iterator[ProgressHook]:
         verb: What is being done.
         enabled: Whether to show anything at all.
     """
-    bar = Bar(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[item]}", markup=False),
-        console=console(stderr=True),
-        transient=True,
-        disable=not enabled,
-    )
+    bar = counting_bar(enabled=enabled, transient=True)
     task = bar.add_task(verb, total=None, item="")
 
     def report(step: Progress) -> None:

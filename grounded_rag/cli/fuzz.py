@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from grounded_rag import InputError
 from grounded_rag.cli.options import JsonOption
+from grounded_rag.cli.progress import counting_bar
 from grounded_rag.cli.render import console
 from grounded_rag.testing.tamper import (
     KINDS,
@@ -85,17 +85,8 @@ def fuzz(
 @contextmanager
 def fuzz_bar(*, enabled: bool) -> Iterator[Callable[[KindResult], None]]:
     """Show a bar while the fuzzer reports its classes to the yielded hook."""
-    bar = Progress(
-        TextColumn("Fuzzing", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[item]}", markup=False),
-        console=console(stderr=True),
-        transient=True,
-        disable=not enabled,
-    )
-    task = bar.add_task("fuzz", total=len(KINDS), item="")
+    bar = counting_bar(enabled=enabled, transient=True)
+    task = bar.add_task("Fuzzing", total=len(KINDS), item="")
 
     def report(result: KindResult) -> None:
         bar.update(task, advance=1, item=result.kind)

@@ -1,4 +1,4 @@
-"""A progress bar for ingestion, on standard error so that output stays clean."""
+"""Progress bars, on standard error so that output stays clean."""
 
 from __future__ import annotations
 
@@ -14,6 +14,25 @@ from grounded_rag.text.display import one_line
 _WORDS = {"read": "Reading", "embed": "Embedding", "write": "Writing"}
 
 
+def counting_bar(*, enabled: bool, transient: bool) -> Progress:
+    """Return a bar that counts, with the item at hand in the task's field `item`.
+
+    Args:
+        enabled: Whether to show anything at all.
+        transient: Whether it vanishes when it is done.
+    """
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[item]}", markup=False),
+        console=console(stderr=True),
+        transient=transient,
+        disable=not enabled,
+    )
+
+
 @contextmanager
 def ingest_bar(*, enabled: bool = True) -> Iterator[ProgressHook]:
     """Show a bar a stage while ingestion reports to the yielded hook.
@@ -21,16 +40,7 @@ def ingest_bar(*, enabled: bool = True) -> Iterator[ProgressHook]:
     Args:
         enabled: Whether to show anything at all.
     """
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[item]}", markup=False),
-        console=console(stderr=True),
-        transient=False,
-        disable=not enabled,
-    )
+    bar = counting_bar(enabled=enabled, transient=False)
     tasks = {}
 
     def report(step: IngestProgress) -> None:
