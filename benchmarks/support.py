@@ -40,6 +40,8 @@ from grounded_rag.verification.stack import check_name
 from grounded_rag.verification.support import default_checks, support_score
 from grounded_rag.verification.support.terms import read
 
+_BATCH = 64
+
 __all__ = ["Pair", "load", "rows", "share"]
 
 Similarity = Callable[[ClaimCase], float]
@@ -94,16 +96,34 @@ def _alone(signal: Signal | None) -> float:
 
 
 def add_entailment(judged: Sequence[Judged], folder: Path) -> float:
-    """Add the scores of a cross-encoder; return its milliseconds a claim."""
-    from grounded_rag import OnnxEntailment
+    """Add the scores of a cross-encoder; return its milliseconds a claim.
+
+    A claim that is too long for the model counts as not entailed, as in the pipeline it would not
+    be shown; how many were, is printed.
+    """
+    from grounded_rag import InputError, OnnxEntailment
 
     model = OnnxEntailment(folder)
     started = time.process_time()
-    pairs = [TextPair(premise=item.pair.evidence, hypothesis=item.pair.claim) for item in judged]
-    for item, scores in zip(judged, model.score(pairs), strict=True):
-        item.scores["entailment"] = scores.entailment
-        vetoed = 0.0 if item.vetoes else 1.0
-        item.scores["entailment, vetoes"] = scores.entailment * vetoed
+    too_long = 0
+    for first in range(0, len(judged), _BATCH):
+        batch = judged[first : first + _BATCH]
+        pairs = [TextPair(premise=item.pair.evidence, hypothesis=item.pair.claim) for item in batch]
+        try:
+            entailed = [scores.entailment for scores in model.score(pairs)]
+        except InputError:
+            entailed = []
+            for pair in pairs:
+                try:
+                    entailed.append(model.score([pair])[0].entailment)
+                except InputError:
+                    entailed.append(0.0)
+                    too_long += 1
+        for item, score in zip(batch, entailed, strict=True):
+            item.scores["entailment"] = score
+            item.scores["entailment, vetoes"] = 0.0 if item.vetoes else score
+    if too_long:
+        print(f"{too_long} of {len(judged)} claims are too long for the model")
     return 1000 * (time.process_time() - started) / len(judged)
 
 
