@@ -29,12 +29,7 @@ def faithful_answers(judged: Judged) -> Observation:
     """Whether all claims of a given answer are supported; an answer without claims is not."""
     if judged.answerable is False or judged.state == "refused":
         return NOT_APPLICABLE
-    if judged.state == "failed":
-        return failed(judged.failure)
-    if any(_rejected(claim) for claim in judged.claims) or not judged.claims:
-        return yes_or_no(False)
-    unchecked = _unchecked(judged.claims)
-    return failed(unchecked[0].why) if unchecked else yes_or_no(True)
+    return _all_supported(judged)
 
 
 def faithful_claims(judged: Judged) -> Observation:
@@ -168,12 +163,7 @@ def quoted_misses(judged: Judged) -> Observation:
     """Missed refusals whose claims are all supported: beside the question, and not invented."""
     if judged.answerable is not False or judged.state == "refused":
         return NOT_APPLICABLE
-    if judged.state == "failed":
-        return failed(judged.failure)
-    if any(_rejected(claim) for claim in judged.claims) or not judged.claims:
-        return yes_or_no(False)
-    unchecked = _unchecked(judged.claims)
-    return failed(unchecked[0].why) if unchecked else yes_or_no(True)
+    return _all_supported(judged)
 
 
 def outdated_answers(judged: Judged) -> Observation:
@@ -240,6 +230,15 @@ def relevant_answers(judged: Judged, *, threshold: float | None) -> Observation:
     if score is None or threshold is None:
         return NOT_APPLICABLE
     return yes_or_no(score >= threshold)
+
+
+def _all_supported(judged: Judged) -> Observation:
+    if judged.state == "failed":
+        return failed(judged.failure)
+    if any(_rejected(claim) for claim in judged.claims) or not judged.claims:
+        return yes_or_no(False)
+    unchecked = _unchecked(judged.claims)
+    return failed(unchecked[0].why) if unchecked else yes_or_no(True)
 
 
 def _cites_gold(judged: Judged) -> bool:
