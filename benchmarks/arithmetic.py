@@ -4,7 +4,9 @@
 
 DIR holds the folder `tatqa`. Each arithmetic question becomes a claim ("<question> <answer>
 <scale>") that declares the gold derivation and quotes the table rows and sentences in which its
-operands stand; the public `verify` judges it with the number and unit checks. Then, with the quotes
+operands stand; the public `verify` judges it with the number and
+arithmetic checks; "accepted" means that neither rejects it, "confirmed" that the words around the
+number are those of its quotes as well (those of a question seldom are). Then, with the quotes
 unchanged, one operand is exchanged, one digit of an operand, or one digit of the answer.
 Intervals are Clopper-Pearson at 95 %. A derivation with an operand that stands nowhere in the
 table or the paragraphs is counted apart: nobody could quote it.
@@ -24,7 +26,7 @@ from typing import Any
 from grounded_rag import verify
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.text.sentences import split_sentences
-from grounded_rag.verification.support import numbers, units
+from grounded_rag.verification.support import arithmetic, numbers
 
 _OPERAND = re.compile(r"\d+(?:[.,]\d+)*")
 _CONSTANTS = {"1", "2", "3", "4", "5", "100"}
@@ -43,15 +45,25 @@ class Question:
     text: str
     missing: tuple[str, ...]
 
-    def accepted(self) -> str:
-        """Return "" where the verifier accepts the claim, else why not."""
+    def judged(self) -> Judged:
+        """Say whether a number check rejects the claim, and whether the program confirms it."""
         citations = [{"chunk_id": "c", "quote": quote} for quote in self.quotes]
         claim = {"text": self.claim, "citations": citations, "arithmetic": self.derivation}
         chunks = [{"id": "c", "text": self.text}]
         verdict = verify(
-            {"claims": [claim]}, chunks, question=self.question, checks=(numbers, units)
+            {"claims": [claim]}, chunks, question=self.question, checks=(arithmetic, numbers)
         ).claims[0]
-        return "" if verdict.supported else verdict.why or str(verdict.reason)
+        wrong = [signal.detail for signal in verdict.signals if signal.passed is not True]
+        confirmed = any(signal.role == "decider" for signal in verdict.signals)
+        return Judged("; ".join(wrong) if verdict.signals else verdict.why or "", confirmed)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Why a claim is rejected, "" where it is not, and whether its calculation confirms it."""
+
+    why: str
+    confirmed: bool
 
 
 def questions(path: Path) -> Iterator[Question]:
@@ -167,11 +179,14 @@ def main() -> None:
         return
     everything = list(questions(path))
     asked = [question for question in everything if not question.missing]
-    refused = [(q, why) for q in everything if (why := q.accepted())]
+    gold = [(question, question.judged()) for question in everything]
+    refused = [(question, judged.why) for question, judged in gold if judged.why]
     within = sum(not q.missing for q, _ in refused)
     accepted = len(everything) - len(refused)
     print(f"gold derivations accepted           {share(accepted, len(everything))}")
     print(f"  of those whose operands are there {share(len(asked) - within, len(asked))}")
+    confirmed = sum(judged.confirmed and not judged.why for _, judged in gold)
+    print(f"gold derivations confirmed          {share(confirmed, len(everything))}")
     rng = random.Random(arguments.seed)
     passed: list[tuple[str, Question]] = []
     for label, change in _CHANGES.items():
@@ -183,7 +198,7 @@ def main() -> None:
             ):  # fmt: skip
                 continue
             total += 1
-            if not changed.accepted():
+            if not changed.judged().why:
                 wrong += 1
                 passed.append((label, changed))
         print(f"{label:35} rejected {share(total - wrong, total)}")

@@ -1,19 +1,22 @@
 """Scores the public `verify` on cases in the format of `verifier_cases.jsonl`.
 
-Per claim the verdict, the source quote and the span must be the expected ones, named flags must
-be there, and the outcome of the whole must fit. Another verdict that a case would also accept
-counts only for re-pointed citations, oversized quotes and uncertain places.
+Where a case says verified, repaired or flagged, the quote must be located at the expected
+characters and the claim be supported or open (its statement ships in its place), with the named
+flag. Where it says rejected, the claim must not be supported, and a quote that is not literal must
+not be located. The outcome of the whole counts for refusals and unusable outputs. Another verdict
+that a case would also accept counts only for re-pointed citations, oversized quotes and uncertain
+places.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grounded_rag import ClaimVerdict, FlagKind, Outcome, Reason, Verification, verify
+from grounded_rag import ClaimStatus, ClaimVerdict, FlagKind, Outcome, Reason, Verification, verify
 
 Case = Mapping[str, Any]
 
@@ -21,23 +24,23 @@ REASONS: Mapping[str, frozenset[Reason]] = {
     "near_miss": frozenset({Reason.NEAR_MISS}),
     "unreadable_source": frozenset({Reason.UNREADABLE_SOURCE}),
     "ellipsis_join": frozenset({Reason.ELLIPSIS_JOIN}),
-    "cut_context": frozenset({Reason.CUT_CONTEXT, Reason.CONTRADICTED}),
+    "cut_context": frozenset({Reason.CUT_CONTEXT, Reason.UNPROVEN}),
     "stitched": frozenset({Reason.STITCHED}),
     "paraphrase": frozenset({Reason.QUOTE_NOT_FOUND, Reason.NEAR_MISS}),
     "translation": frozenset({Reason.QUOTE_NOT_FOUND}),
-    "wrong_chunk": frozenset({Reason.WRONG_CHUNK}),
+    "wrong_chunk": frozenset({Reason.WRONG_CHUNK, Reason.UNPROVEN}),
     "unknown_chunk_id": frozenset({Reason.UNKNOWN_CHUNK}),
     "ambiguous_chunk_id": frozenset({Reason.AMBIGUOUS_CHUNK}),
     "empty_quote": frozenset({Reason.EMPTY_QUOTE}),
     "empty_chunk": frozenset({Reason.EMPTY_CHUNK}),
     "too_short": frozenset({Reason.QUOTE_TOO_SHORT}),
     "spans_two_chunks": frozenset({Reason.BEYOND_CHUNK}),
-    "contradicts": frozenset({Reason.CONTRADICTED}),
-    "wrong_entity": frozenset({Reason.WRONG_ENTITY}),
-    "number_mismatch": frozenset({Reason.NUMBER_MISMATCH}),
+    "contradicts": frozenset({Reason.UNPROVEN, Reason.CONTRADICTED}),
+    "wrong_entity": frozenset({Reason.UNPROVEN, Reason.IDENTIFIER_MISMATCH}),
+    "number_mismatch": frozenset({Reason.NUMBER_MISMATCH, Reason.WRONG_CELL, Reason.UNPROVEN}),
     "unit_mismatch": frozenset({Reason.UNIT_MISMATCH}),
-    "stronger_than_quote": frozenset({Reason.STRONGER_THAN_QUOTE}),
-    "unsupported_tail": frozenset({Reason.ADDED_CONTENT}),
+    "stronger_than_quote": frozenset({Reason.UNPROVEN}),
+    "unsupported_tail": frozenset({Reason.UNPROVEN}),
     "from_prompt": frozenset({Reason.FROM_QUESTION}),
     "from_metadata": frozenset({Reason.FROM_METADATA}),
     "injected_instruction": frozenset({Reason.INJECTED_INSTRUCTION}),
@@ -49,15 +52,6 @@ REASONS: Mapping[str, frozenset[Reason]] = {
 _LENIENT = frozenset(
     {"misattributed_chunk", "chunk_overlap_boundary", "oversized_quote", "repeated_text_location"}
 )
-_OUTCOMES: Mapping[str, frozenset[Outcome]] = {
-    "verified": frozenset({Outcome.ACCEPTED}),
-    "repaired": frozenset({Outcome.ACCEPTED}),
-    "flagged": frozenset({Outcome.ACCEPTED}),
-    "rejected": frozenset({Outcome.REJECTED}),
-    "partial": frozenset({Outcome.PARTIAL}),
-    "refused": frozenset({Outcome.REFUSED}),
-    "invalid_output": frozenset({Outcome.INVALID_OUTPUT}),
-}
 
 
 @dataclass(frozen=True)
@@ -106,20 +100,17 @@ def score_case(case: Case) -> Score:
     misses: list[str] = []
     remarks: list[str] = []
     claims = expected["claims"]
-    if len(claims) != len(verification.claims) and verification.outcome not in (
-        Outcome.REFUSED,
-        Outcome.INVALID_OUTPUT,
-    ):
+    unread = verification.outcome in (Outcome.REFUSED, Outcome.INVALID_OUTPUT)
+    if len(claims) != len(verification.claims) and not unread:
         misses.append(f"{len(verification.claims)} claims instead of {len(claims)}")
-    verdicts = [_verdict(verification, index) for index in range(len(verification.claims))]
     for index, (want, verdict) in enumerate(zip(claims, verification.claims, strict=False)):
-        found = _claim_misses(case, want, verdict, verdicts[index], verification, index)
+        found = _claim_misses(case, want, verdict, verification, index)
         misses.extend(f"claim {index + 1}: {miss}" for miss in found)
         reason = want.get("reason")
         known = REASONS.get(reason or "")
         if known is not None and not verdict.supported and verdict.reason not in known:
             remarks.append(f"claim {index + 1}: {verdict.reason} for {reason}")
-    if not _outcome_fits(case, verification, verdicts):
+    if not _outcome_fits(case, verification):
         misses.append(f"outcome {verification.outcome} for {expected['verdict']}")
     return Score(
         id=case["id"],
@@ -129,13 +120,6 @@ def score_case(case: Case) -> Score:
         remarks=tuple(remarks),
         plain=plain_in(case),
     )
-
-
-def _verdict(verification: Verification, index: int) -> str:
-    verdict = verification.claims[index]
-    if not verdict.supported:
-        return "rejected"
-    return "repaired" if verdict.repaired else "verified"
 
 
 def _accepted(case: Case, want: Mapping[str, Any]) -> set[str]:
@@ -149,25 +133,31 @@ def _claim_misses(
     case: Case,
     want: Mapping[str, Any],
     verdict: ClaimVerdict,
-    got: str,
     verification: Verification,
     index: int,
 ) -> list[str]:
     accepted = _accepted(case, want)
-    kinds = {flag.kind for flag in verification.flags if flag.claim == index}
+    stands = verdict.supported or (
+        verdict.status is ClaimStatus.OPEN and bool(verdict.restatements)
+    )
+    if not stands:
+        if "rejected" not in accepted:
+            return [f"{verdict.status} ({verdict.reason}: {verdict.why}) for {want['verdict']}"]
+        literal = want.get("literal", True)
+        return [] if literal or not verdict.located else ["a quote that is not literal is located"]
+    if accepted == {"rejected"}:
+        return [] if not verdict.supported else [f"supported ({verdict.tier}) for rejected"]
+    misses: list[str] = []
     if "flagged" in accepted and want["verdict"] == "flagged":
         flag = FlagKind(want["reason"])
-        if verdict.supported and flag not in kinds and "verified" not in accepted:
-            return [f"no flag {flag}"]
-        if not verdict.supported and "rejected" not in accepted:
-            return [f"rejected ({verdict.reason}: {verdict.why}) for flagged"]
+        kinds = {flag.kind for flag in verification.flags if flag.claim == index}
+        if flag not in kinds and "verified" not in accepted:
+            misses.append(f"no flag {flag}")
         if "conflicts_with" in want:
             related = {to for flag in verification.flags for to in flag.related}
             if not related.issuperset(want["conflicts_with"]):
-                return ["the conflicting chunk is not named"]
-    elif got not in accepted and not (got == "rejected" and "rejected" in accepted):
-        return [f"{got} ({verdict.reason}: {verdict.why}) for {want['verdict']}"]
-    return _place_misses(case, want, verdict) if got != "rejected" else []
+                misses.append("the conflicting chunk is not named")
+    return misses + _place_misses(case, want, verdict)
 
 
 def _place_misses(case: Case, want: Mapping[str, Any], verdict: ClaimVerdict) -> list[str]:
@@ -197,17 +187,15 @@ def _place_misses(case: Case, want: Mapping[str, Any], verdict: ClaimVerdict) ->
     return misses
 
 
-def _outcome_fits(case: Case, verification: Verification, verdicts: Sequence[str]) -> bool:
+def _outcome_fits(case: Case, verification: Verification) -> bool:
     if case["kind"] in ("refusal_language", "empty_claims"):
         return verification.outcome in (Outcome.REFUSED, Outcome.REJECTED)
-    fitting = _OUTCOMES[case["expected"]["verdict"]]
-    if verification.outcome in fitting:
-        return True
-    # Where a case leaves the verdict on a claim open, the whole follows from the claims.
-    return case["kind"] in _LENIENT and all(
-        verdict in _accepted(case, want) or (verdict == "verified" and want["verdict"] == "flagged")
-        for verdict, want in zip(verdicts, case["expected"]["claims"], strict=True)
-    )
+    expected = case["expected"]["verdict"]
+    if expected == "refused":
+        return verification.outcome is Outcome.REFUSED
+    if expected == "invalid_output":
+        return verification.outcome is Outcome.INVALID_OUTPUT
+    return verification.outcome not in (Outcome.REFUSED, Outcome.INVALID_OUTPUT)
 
 
 def plain_in(case: Case) -> bool:

@@ -23,7 +23,7 @@ from pathlib import Path
 from calibration import mtrag_human_eval
 from support import Pair, load, rows, share
 
-from grounded_rag.evaluation.decomposition import grade_by_checks, split_claim
+from grounded_rag.evaluation.decomposition import enough_words, grade_by_checks, split_claim
 from grounded_rag.protocols import Grade
 from grounded_rag.verification.support import default_checks
 
@@ -63,7 +63,7 @@ class Outcome:
 
 def outcome(pair: Pair) -> Outcome:
     """Judge one claim both ways."""
-    checks = default_checks()
+    checks = (*default_checks(), enough_words)
 
     def passes(claim: str) -> bool:
         return grade_by_checks(replace(pair, claim=claim).case(), checks).grade is Grade.SUPPORTED

@@ -167,6 +167,7 @@ def summary(results: list[Result]) -> dict[str, str]:
     stale = sum(r.stale_shipped for r in results)
     quotes = sum(len(c.located) for r in results for c in r.answer.claims)
     claims = [len(r.answer.claims) for r in yes if r.answer.answered]
+    shipped = [claim for r in results for claim in r.answer.claims]
     return {
         "answered, citation on a gold sentence": share(sum(r.right for r in yes), len(yes)),
         "answered, every needed piece cited": share(sum(r.whole for r in yes), len(yes)),
@@ -175,6 +176,7 @@ def summary(results: list[Result]) -> dict[str, str]:
             sum(r.answer.answered and not r.right for r in yes), len(yes)
         ),
         "claims an answer, mean (answerable)": f"{statistics.fmean(claims or [0]):.2f}",
+        "claims restated (all answers)": share(sum(c.restated for c in shipped), len(shipped)),
         "claims on a gold sentence (answerable)": share(
             sum(r.claims_on_gold for r in yes), sum(claims)
         ),
@@ -199,7 +201,8 @@ def main() -> None:
     parser.add_argument("--split", choices=["dev", "test", "all"], default="dev")
     parser.add_argument("--index", type=Path, help="keep the index here")
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
-    parser.add_argument("--support", default="strict", help="preset of the policy")
+    parser.add_argument("--support", default="strict", help="strict or spans-only")
+    parser.add_argument("--unproven", choices=["restate", "reask", "refuse"], default="restate")
     parser.add_argument("--data", type=Path, help="folder of the public sets")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -209,7 +212,7 @@ def main() -> None:
     screen = Console(width=120)
     with tempfile.TemporaryDirectory() as scratch:
         index = options.index or Path(scratch) / "index"
-        policy = Policy(support=options.support)
+        policy = Policy(support=options.support, unproven=options.unproven)
         started = time.perf_counter()
         with GroundedRAG.from_corpus(options.corpus, index=index, policy=policy) as rag:
             for split in ("dev", "test") if options.split == "all" else (options.split,):

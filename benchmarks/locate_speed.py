@@ -83,8 +83,12 @@ def ours_verify(request: Request) -> int:
         ]
     }
     chunks = [{"id": f"c{n}", "text": text} for n, text in enumerate(request.chunks)]
-    claims = verify(draft, chunks, checks=()).claims
-    return sum(c.citations[0].located is not None and not c.citations[0].problem for c in claims)
+    checks = [claim.citations[0] for claim in verify(draft, chunks, checks=()).claims]
+    # A label that is mended leads to another chunk, in which the quote stands as it is.
+    return sum(
+        check.located is not None and not check.problem and not check.id_repaired
+        for check in checks
+    )
 
 
 def plain(request: Request) -> int:

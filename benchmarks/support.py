@@ -8,9 +8,10 @@ attributionbench, breaking_nli, med_nli, prompt_injection). One threshold serves
 "LODO" it is chosen on the other five. Intervals are Clopper-Pearson at 95 %. `ms` is processor
 time a claim, evidence read for the first time; it is high where the evidence is long.
 
-Methods: word overlap; the same less a number check; each built-in signal alone; the built-in rule
-(`support_score`); the stack of vetoes and tiers (rejected, lexical, high); with `--embedding` the
-rule with the built-in embedding's similarity; with `--entailment` a cross-encoder from a folder.
+Methods: word overlap; the same less a number check; each part of the support score alone; the
+score, and the score without each part; with `--embedding` the score with the built-in embedding's
+similarity; with `--entailment` a cross-encoder from a folder. The hard checks (`default_checks`)
+are reported as vetoes: how many unsupported claims they let pass, and how many supported they stop.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from support_sets import LOADERS, SIX, Pair, load, rows
@@ -27,7 +29,7 @@ from support_tables import (
     report_injection,
     report_methods,
     report_signals,
-    report_tiers,
+    report_vetoes,
     share,
     show,
 )
@@ -35,9 +37,8 @@ from support_tables import (
 from grounded_rag.protocols import ClaimCase, TextPair
 from grounded_rag.text.numbers import Agreement, compare
 from grounded_rag.text.words import content_words
-from grounded_rag.types import Signal
-from grounded_rag.verification.stack import check_name
-from grounded_rag.verification.support import default_checks, support_score
+from grounded_rag.verification.support import default_checks
+from grounded_rag.verification.support.score import CAP, ScoreParts, score_parts
 from grounded_rag.verification.support.terms import read
 
 _BATCH = 64
@@ -76,23 +77,31 @@ def judge(pairs: Sequence[Pair], similarity: Similarity | None) -> tuple[list[Ju
         scores = item.scores
         scores["word overlap"] = plain_overlap(pair)
         scores["overlap minus numbers"] = overlap_minus_numbers(pair)
-        for check in checks:
-            name = check_name(check)
-            signal = next((s for s in signals if s.check == name), None)
-            scores[f"{name} alone"] = _alone(signal)
-        scores["built-in rule"] = support_score(case, signals)
+        parts = score_parts(case, signals)
+        scores |= by_part(parts)
         if similarity is not None:
             scores["similarity alone"] = value = similarity(case)
-            scores["rule with similarity"] = support_score(case, signals, similarity=value)
-        scores["stack (tiers)"] = ("unsupported", "lexical", "high").index(item.tier)
+            scores["score with similarity"] = parts.score(value)
         judged.append(item)
     return judged, spent
 
 
-def _alone(signal: Signal | None) -> float:
-    if signal is not None and signal.score is not None:
-        return signal.score
-    return 0.0 if signal is not None and signal.passed is False else 1.0
+def by_part(parts: ScoreParts) -> dict[str, float]:
+    """Return each part of the score alone, the score, and the score without each part."""
+    share = min(parts.coverage, CAP) / CAP
+    return {
+        "coverage alone": parts.coverage,
+        "nearest sentence alone": parts.nearest,
+        "wrong number alone": float(not parts.wrong_number),
+        "strange name alone": float(not parts.strange_name),
+        "denial alone": float(not parts.denial),
+        "support score": parts.score(),
+        "without coverage": replace(parts, coverage=CAP * parts.nearest).score(),
+        "without nearest": replace(parts, nearest=share).score(),
+        "without wrong number": replace(parts, wrong_number=False).score(),
+        "without strange name": replace(parts, strange_name=False).score(),
+        "without denial": replace(parts, denial=False).score(),
+    }
 
 
 def add_entailment(judged: Sequence[Judged], folder: Path) -> float:
@@ -163,7 +172,7 @@ def main() -> None:
     six = {name: judged[name] for name in SIX if name in judged}
     if six:
         report_methods(six)
-        report_tiers(six, times)
+        report_vetoes(six, times)
     if arguments.signals:
         report_signals(judged)
     for name in ("breaking_nli", "med_nli"):

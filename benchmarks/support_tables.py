@@ -43,16 +43,6 @@ class Judged:
         """Whether no check rejects it."""
         return not self.vetoes
 
-    @property
-    def high(self) -> bool:
-        """Whether it is a near-copy that no check rejects."""
-        return self.passed and any(s.role == "decider" and s.passed is True for s in self.signals)
-
-    @property
-    def tier(self) -> str:
-        """Tier of the built-in checks."""
-        return "high" if self.high else "lexical" if self.passed else "unsupported"
-
 
 def auroc(scored: Sequence[Scored]) -> float:
     """Return the area under the ROC curve, ties counted half."""
@@ -129,29 +119,22 @@ def report_methods(results: dict[str, list[Judged]]) -> None:
         print(f"{method:24}" + "".join(f"{a:9.3f} {b:5.3f}" for a, b in row))
 
 
-def report_tiers(results: dict[str, list[Judged]], times: dict[str, float]) -> None:
-    """Print both error rates of "no veto", and the share and precision of each tier."""
-    print(f"\n{'set':20} {'BAcc':>5} {'false pass':>24} {'false refuse':>24} {'ms':>6}")
+def report_vetoes(results: dict[str, list[Judged]], times: dict[str, float]) -> None:
+    """Print how often the hard checks reject; what they let pass is open, and not supported."""
+    print("\nhard checks alone")
+    print(
+        f"{'set':20} {'base':>5} {'BAcc':>5} {'false, open':>24} {'true, rejected':>24} {'ms':>6}"
+    )
     for name, judged in results.items():
         negative = [item for item in judged if not item.pair.supported]
         positive = [item for item in judged if item.pair.supported]
         scored = [Scored(item.pair, 0.0, item.passed) for item in judged]
         print(
-            f"{name:20} {balanced(scored, lambda item: item.passed):5.3f} "
+            f"{name:20} {100 * len(positive) / len(judged):4.0f}% "
+            f"{balanced(scored, lambda item: item.passed):5.3f} "
             f"{passing(negative):>24} "
             f"{share(sum(not i.passed for i in positive), len(positive)):>24} {times[name]:6.2f}"
         )
-    print(f"\n{'set':20} {'base':>5} " + "".join(
-        f"{tier + ': share':>30} {'right':>22}" for tier in ("high", "lexical", "unsupported")
-    ))  # fmt: skip
-    for name, judged in results.items():
-        base = 100 * sum(item.pair.supported for item in judged) / len(judged)
-        cells = []
-        for tier in ("high", "lexical", "unsupported"):
-            part = [item for item in judged if item.tier == tier]
-            right = sum(item.pair.supported for item in part)
-            cells.append(f"{share(len(part), len(judged)):>30} {share(right, len(part)):>22}")
-        print(f"{name:20} {base:4.0f}% " + "".join(cells))
 
 
 def passing(judged: Sequence[Judged]) -> str:
@@ -177,8 +160,8 @@ def report_signals(results: dict[str, list[Judged]]) -> None:
 
 
 def report_groups(name: str, scored: Sequence[Judged]) -> None:
-    """Print false passes by class of a stress test."""
-    print(f"\n{name}: false pass by class; supported claims that pass")
+    """Print by class of a stress test what no hard check rejects."""
+    print(f"\n{name}: what no hard check rejects, and is open, by class")
     groups: dict[str, list[Judged]] = defaultdict(list)
     for item in scored:
         groups[item.pair.group].append(item)
@@ -186,17 +169,13 @@ def report_groups(name: str, scored: Sequence[Judged]) -> None:
         negative = [item for item in part if not item.pair.supported]
         positive = [item for item in part if item.pair.supported]
         cells = [
-            f"false pass {share(sum(i.passed for i in negative), len(negative))}"
-            if negative
-            else "",
-            f"accepted {share(sum(i.passed for i in positive), len(positive))}" if positive else "",
+            f"false {share(sum(i.passed for i in negative), len(negative))}" if negative else "",
+            f"true {share(sum(i.passed for i in positive), len(positive))}" if positive else "",
         ]
         print(f"  {group:22} " + "   ".join(cell for cell in cells if cell))
     negative = [item for item in scored if not item.pair.supported]
     positive = [item for item in scored if item.pair.supported]
-    print(f"  {'all':22} false pass {passing(negative)}   accepted {passing(positive)}")
-    high = [item for item in scored if item.high]
-    print(f"  {'high':22} {share(sum(i.pair.supported for i in high), len(high))} right")
+    print(f"  {'all':22} false {passing(negative)}   true {passing(positive)}")
 
 
 def report_injection(folder: Path) -> None:
@@ -218,12 +197,10 @@ def report_injection(folder: Path) -> None:
 
 
 def show(choice: str, judged: dict[str, list[Judged]], limit: int = 25) -> None:
-    """Print wrong cases: false refusals of a veto, or what `pass` or `high` let through."""
+    """Print wrong cases: false refusals of a veto, or what `pass` let through."""
     name, _, veto = choice.partition(":")
     if veto == "pass":
         wrong = [item for item in judged[name] if item.passed and not item.pair.supported]
-    elif veto == "high":
-        wrong = [item for item in judged[name] if item.high and not item.pair.supported]
     else:
         wrong = [item for item in judged[name] if veto in item.vetoes and item.pair.supported]
     random.Random(0).shuffle(wrong)

@@ -7,9 +7,8 @@ The rule here: whoever quotes a price must quote it from a current price list.
 
 import re
 
-from grounded_rag import ClaimVerdict, Signal, Verification, verify
+from grounded_rag import ClaimVerdict, Signal, Verification, default_checks, verify
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.verification.support import default_checks
 
 PRICE = re.compile(r"[€$£]\s?\d|\d\s?(?:euros?|dollars?|pounds?)\b", re.IGNORECASE)
 

@@ -104,7 +104,9 @@ async def main() -> None:
         given = await answer(
             Question(question="Until when must I dispute a card payment?"), app.state.rag
         )
-    shown = given.model_dump(mode="json", include={"status", "text", "attempts"})
+    # Of each sentence: on what it rests, and whether it is in the source's own words.
+    claims = {"__all__": {"claim": {"text"}, "tier": True, "restated": True}}
+    shown = given.model_dump(mode="json", include={"status": True, "text": True, "claims": claims})
     print(f"\nPOST /answers\n{json.dumps(shown, ensure_ascii=False, indent=2)}")
 
 

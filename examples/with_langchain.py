@@ -73,11 +73,14 @@ def main() -> None:
     for verdict in verify(output, passages, question=question).claims:
         mark = "✓" if verdict.supported else "✗"
         print(f"{mark} {verdict.text}\n    {verdict.why}")
+        if verdict.restatement:
+            print(f"    in its place: {verdict.restatement}")
 
-    # The same chain behind the whole pipeline: only what passed is shown, and it has a receipt.
+    # The same chain behind the whole pipeline. What nothing has shown is said in the words of the
+    # source instead, and marked so; the answer has a receipt.
     with GroundedRAG(ChainRetriever(), generator=ChainGenerator()) as rag:
         answer = rag.query(question)
-    print(f"\n{answer.text}  ({answer.status})")
+    print(f"\n{answer.to_terminal()}\n")
     receipt = answer.receipt()
     print(f"receipt {receipt.id[:12]}: {'sound' if verify_receipt(receipt).stands else 'wrong'}")
 

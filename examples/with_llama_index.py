@@ -41,7 +41,10 @@ def main() -> None:
                 print(f"  source: {node.metadata['title']} ({node.metadata['source']})")
 
             # The whole answer travels along, with every quote and its place.
-            answer = Answer.model_validate((response.metadata or {})["grounded_answer"])
+            metadata = response.metadata or {}
+            for claim in metadata["grounded_claims"]:
+                print(f"  support: {claim['tier']}{', restated' if claim['restated'] else ''}")
+            answer = Answer.model_validate(metadata["grounded_answer"])
             for reference in answer.references:
                 print(f"  [{reference.number}] “{reference.located.quote}”")
             if answer.refusal is not None:

@@ -56,9 +56,11 @@ from grounded_rag.types import (
     Receipt,
     Refusal,
     RefusalReason,
+    Restatement,
     RetrievedChunk,
     Signal,
     Span,
+    Statement,
     Tier,
     Validity,
     Verification,
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from grounded_rag.receipts.storage import load_receipt, save_receipt
     from grounded_rag.relevance import RelevanceCheck
     from grounded_rag.verification import verify
+    from grounded_rag.verification.rules import Rules
     from grounded_rag.verification.stack import role
     from grounded_rag.verification.support import default_checks
     from grounded_rag.verifier import Verifier
@@ -143,9 +146,12 @@ __all__ = [
     "Refusal",
     "RefusalReason",
     "RelevanceCheck",
+    "Restatement",
     "RetrievedChunk",
+    "Rules",
     "Signal",
     "Span",
+    "Statement",
     "StoreError",
     "StructuredGenerator",
     "Tier",
@@ -183,6 +189,7 @@ _LAZY = {
     "OnnxEntailment": "grounded_rag.models.entailment",
     "ReceiptCheck": "grounded_rag.receipts.findings",
     "RelevanceCheck": "grounded_rag.relevance",
+    "Rules": "grounded_rag.verification.rules",
     "StructuredGenerator": "grounded_rag.generate.structured",
     "TokenDetector": "grounded_rag.models.token_detector",
     "Verifier": "grounded_rag.verifier",

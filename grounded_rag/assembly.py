@@ -11,6 +11,7 @@ from grounded_rag.options import Options
 from grounded_rag.pipeline import Parts
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever
 from grounded_rag.relevance import RelevanceCheck
+from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.stack import stack_names
 
 if TYPE_CHECKING:
@@ -215,10 +216,8 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
         retriever=retriever,
         generator=generator,
         policy=policy,
+        rules=Rules.of(policy, refusal=refusal, checks=checks, entailment=entailment, judge=judge),
         refusal=refusal,
-        checks=checks,
-        entailment=entailment,
-        judge=judge,
         relevance=make_relevance(
             options.get("relevance", False),
             judge=options.get("judge"),

@@ -7,8 +7,9 @@ import hashlib
 import json
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from grounded_rag.errors import ConfigError
 from grounded_rag.types import Frozen
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
@@ -19,9 +20,16 @@ class Policy(Frozen):
     """The rules in force for one pipeline.
 
     Attributes:
-        on_failed_claim: `refuse` ships nothing unless all claims pass; `drop` ships the rest.
-        support: Tiers that ship: `strict` near-copies and confirmed claims; `balanced` also
-            what passes the built-in rule; `spans-only` checks quotes and vetoes nothing else.
+        unproven: What becomes of a claim that nothing has shown although its quote stands in the
+            source: `restate` ships the source's own statement in its place, marked; `reask` asks
+            the generator again, and refuses in the end; `refuse` refuses at once.
+        on_failed_claim: What becomes of a claim that cannot be mended or restated, such as one
+            whose quote does not exist: `refuse` ships nothing unless all claims pass; `drop` ships
+            the rest.
+        support: `strict` ships in the generator's own words what is verbatim or confirmed;
+            `spans-only` is existence only: it ships whatever quotes something that exists, with
+            a flag, and checks nothing else.
+        longest_restatement: Most characters of the source that may stand in for one claim.
         quote_match: `repair` bridges differences of presentation and records them; `exact` never.
         stale: `flag` ships stale evidence with a flag, `exclude` keeps it out of retrieval,
             `refuse` declines when a shipped claim would rest on it.
@@ -34,8 +42,10 @@ class Policy(Frozen):
         k: Chunks retrieved for one question.
     """
 
+    unproven: Literal["restate", "reask", "refuse"] = "restate"
     on_failed_claim: Literal["refuse", "drop"] = "refuse"
-    support: Literal["strict", "balanced", "spans-only"] = "strict"
+    support: Literal["strict", "spans-only"] = "strict"
+    longest_restatement: Annotated[int, Field(ge=1)] = 600
     quote_match: Literal["repair", "exact"] = "repair"
     stale: Literal["flag", "exclude", "refuse"] = "flag"
     injected: Literal["reject", "quarantine"] = "reject"
@@ -44,6 +54,19 @@ class Policy(Frozen):
     max_total_tokens: Annotated[int, Field(ge=1)] = 60_000
     max_seconds: Annotated[float, Field(gt=0)] = 120.0
     k: Annotated[int, Field(ge=1, le=100)] = 8
+
+    @field_validator("support", mode="before")
+    @classmethod
+    def _no_balanced(cls, value: object) -> object:
+        if value == "balanced":
+            raise ConfigError(
+                'support="balanced" is gone: it shipped claims that nothing had proven.',
+                hint='Leave it out: the default, unproven="restate", answers as often, in the '
+                "source's own words where nothing proves the generator's. Give entailment= or "
+                'judge= for more answers in other words; support="spans-only" checks only that '
+                "quotes exist.",
+            )
+        return value
 
 
 def fingerprint(policy: Policy, *parts: str) -> str:

@@ -27,6 +27,7 @@ from grounded_rag.verification.confirm import (
     open_claims,
 )
 from grounded_rag.verification.examination import Examination, examine
+from grounded_rag.verification.rules import Rules, rules_from
 from grounded_rag.verification.stack import stages
 
 _T = TypeVar("_T")
@@ -93,12 +94,13 @@ async def averify(
     draft: object,
     chunks: Iterable[object],
     *,
-    entailment: EntailmentModel | None = None,
-    judge: Judge | None = None,
     question: str | None = None,
     as_of: Instant | str | None = None,
+    rules: Rules | None = None,
+    entailment: EntailmentModel | None = None,
+    judge: Judge | None = None,
     refusal: str | None = None,
-    quote_match: Literal["repair", "exact"] = "repair",
+    quote_match: Literal["repair", "exact"] | None = None,
     checks: Sequence[SupportCheck] | None = None,
     max_age: dt.timedelta | None = None,
     timeout: float | None = None,
@@ -108,10 +110,11 @@ async def averify(
     Args:
         draft: See `verify`.
         chunks: See `verify`.
-        entailment: Model that says whether a claim follows from its cited sentences.
-        judge: Judge that grades the claims that are still open.
         question: See `verify`; a judge sees it as background.
         as_of: See `verify`.
+        rules: All rules in one; or, for a quick call, the single keywords below.
+        entailment: Model that says whether a claim follows from the statements it cites.
+        judge: Judge that grades the claims that are still open.
         refusal: See `verify`.
         quote_match: See `verify`.
         checks: See `verify`; those that wait for open claims run in a worker thread.
@@ -119,22 +122,21 @@ async def averify(
         timeout: Most seconds for the deciders; what does not end in time could not be checked.
 
     Raises:
+        ConfigError: Rules and single keywords were given.
         DraftError: `draft` or `chunks` is of a Python type that can be neither.
         ManifestError: `as_of` is text that is no date.
     """
-    confirmed = await verify_and_confirm(
-        draft,
-        chunks,
-        entailment=entailment,
-        judge=judge,
-        question=question,
-        as_of=as_of,
+    rules = rules_from(
+        rules,
         refusal=refusal,
         quote_match=quote_match,
         checks=checks,
         max_age=max_age,
+        entailment=entailment,
+        judge=judge,
         timeout=timeout,
     )
+    confirmed = await verify_and_confirm(draft, chunks, question=question, as_of=as_of, rules=rules)
     return confirmed.verification
 
 
@@ -142,40 +144,33 @@ async def verify_and_confirm(
     draft: object,
     chunks: Iterable[object],
     *,
-    entailment: EntailmentModel | None,
-    judge: Judge | None,
     question: str | None,
     as_of: Instant | str | None,
-    refusal: str | None,
-    quote_match: Literal["repair", "exact"],
-    checks: Sequence[SupportCheck] | None,
-    max_age: dt.timedelta | None,
-    timeout: float | None,
+    rules: Rules,
     may_judge: bool = True,
     tokens: Sequence[TokenLogprob] = (),
 ) -> Confirmed:
     """Do what `averify` does, and say what the judge cost.
 
-    Arguments and errors are those of `averify`; without `may_judge` the judge is not asked, and
-    what it would have been asked about could not be checked. `tokens` are those of the output,
-    where the provider tells how sure it was of each.
+    Args:
+        draft: See `verify`.
+        chunks: See `verify`.
+        question: See `averify`.
+        as_of: See `verify`.
+        rules: The rules in force.
+        may_judge: Whether the judge may be asked; what it would have been asked about could not be
+            checked otherwise.
+        tokens: Tokens of the output, where the provider tells how sure it was of each.
     """
-    first, later = stages(checks)
-    examination = examine(
-        draft,
-        chunks,
-        question=question,
-        as_of=as_of,
-        refusal=refusal,
-        quote_match=quote_match,
-        checks=first,
-        max_age=max_age,
-    )
+    first, later = stages(() if rules.spans_only else rules.checks)
+    examination = examine(draft, chunks, question=question, as_of=as_of, rules=rules, checks=first)
+    if rules.spans_only:
+        return Confirmed(examination.verification, Usage())
     if tokens:
         examination = examination.with_signals(confidence_signals(examination, tokens))
-    deciders = Deciders(checks=later, entailment=entailment, judge=judge)
+    deciders = Deciders(checks=later, entailment=rules.entailment, judge=rules.judge)
     return await confirm(
-        examination, deciders, question=question, timeout=timeout, may_judge=may_judge
+        examination, deciders, question=question, timeout=rules.timeout, may_judge=may_judge
     )
 
 

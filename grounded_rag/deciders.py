@@ -89,8 +89,8 @@ class JudgeItem(Frozen):
 
     Attributes:
         claim: The claim's text.
-        evidence: The sentences, or table rows with their headers, that its quotes stand in:
-            the only thing that the grade may rest on.
+        evidence: The statements that its quotes stand in, table rows with the names of their
+            columns: the only thing that the grade may rest on.
     """
 
     claim: str
@@ -102,7 +102,8 @@ class JudgeRequest(Frozen):
 
     Attributes:
         items: The claims, in the draft's order; never empty.
-        context: Texts of the chunks that the claims cite: background, never evidence.
+        context: Texts of the chunks that the claims cite, each under its title and headings:
+            background, never evidence.
         question: The question, or None where unknown: background too.
     """
 

@@ -21,16 +21,9 @@ from grounded_rag.types import (
     Refusal,
     RefusalReason,
     StopReason,
-    Tier,
     Verification,
 )
-from grounded_rag.verification.verdict import doubted
-
-_SHIPPED_TIERS = {
-    "strict": frozenset({Tier.HIGH, Tier.CHECKED}),
-    "balanced": frozenset({Tier.HIGH, Tier.CHECKED, Tier.LEXICAL}),
-    "spans-only": frozenset({Tier.HIGH, Tier.CHECKED, Tier.LEXICAL}),
-}
+from grounded_rag.verification.restating import shipped_as
 
 
 class Held(Frozen):
@@ -87,23 +80,21 @@ class Decline(Frozen):
 Decision = Accept | AskAgain | Decline
 
 
-def shippable(verdict: ClaimVerdict, policy: Policy) -> ClaimVerdict:
-    """Return the verdict as the policy sees it: a tier that does not ship is unsupported."""
-    if not verdict.supported or verdict.tier in _SHIPPED_TIERS[policy.support]:
-        return verdict
-    if (doubt := doubted(verdict.signals)) is not None:
-        reason = doubt.reason or Reason.COULD_NOT_CHECK
-        return verdict.model_copy(update={"status": ClaimStatus.UNSUPPORTED, "reason": reason})
-    return verdict.model_copy(
-        update={
-            "status": ClaimStatus.UNSUPPORTED,
-            "reason": Reason.FAR_FROM_QUOTE,
-            "why": (
-                "The claim strays from the words of its quote and nothing configured can confirm "
-                "it; say it in the words of the quote."
-            ),
-        }
-    )
+def shipping(verdict: ClaimVerdict, policy: Policy) -> tuple[ClaimVerdict, ...]:
+    """Return what ships of a verdict under a policy: itself, the source's words, or nothing.
+
+    Args:
+        verdict: The verdict on a claim of the generator.
+        policy: Rules in force; `unproven` says whether the source's words may stand in.
+    """
+    if policy.unproven == "restate" and verdict.restatements:
+        return shipped_as(verdict)
+    return (verdict,) if verdict.supported else ()
+
+
+def said(verdict: ClaimVerdict) -> str:
+    """Return what makes two shipped claims the same: their words, whatever they cite."""
+    return " ".join(verdict.text.split())
 
 
 def advance(progress: Progress, verification: Verification, policy: Policy) -> Progress:
@@ -117,16 +108,17 @@ def advance(progress: Progress, verification: Verification, policy: Policy) -> P
     fresh: list[Held] = []
     failed: list[ClaimVerdict] = []
     first_gap: int | None = None
-    known = {held.verdict.claim for held in progress.held}
+    known = {said(held.verdict) for held in progress.held}
     for index, verdict in enumerate(verification.claims):
-        seen = shippable(verdict, policy)
-        if not seen.supported:
-            failed.append(seen)
+        ships = shipping(verdict, policy)
+        if not ships:
+            failed.append(verdict)
             first_gap = len(fresh) if first_gap is None else first_gap
-        elif seen.claim not in known:
-            known.add(seen.claim)
-            flags = tuple(flag for flag in verification.flags if flag.claim == index)
-            fresh.append(Held(verdict=seen, flags=flags))
+        for each in ships:
+            if said(each) not in known:
+                known.add(said(each))
+                flags = tuple(flag for flag in verification.flags if flag.claim == index)
+                fresh.append(Held(verdict=each, flags=flags))
     gap = progress.gap
     return Progress(
         held=(*progress.held[:gap], *fresh, *progress.held[gap:]),
@@ -135,9 +127,14 @@ def advance(progress: Progress, verification: Verification, policy: Policy) -> P
         # What an earlier attempt left open, a later one may have answered.
         unanswered=verification.unanswered if verification.claims else progress.unanswered,
         reasons=tuple(
-            dict.fromkeys((*progress.reasons, *(v.reason for v in failed if v.reason is not None)))
+            dict.fromkeys((*progress.reasons, *(r for v in failed if (r := _cause(v)) is not None)))
         ),
     )
+
+
+def _cause(verdict: ClaimVerdict) -> Reason | None:
+    """Return why nothing ships of a claim: why its statement may not, or why it may not itself."""
+    return verdict.withheld or verdict.reason
 
 
 def decide(
@@ -149,6 +146,7 @@ def decide(
     may_ask_again: bool,
     first: bool,
     asked_for_claims: bool,
+    asked: Sequence[Reask] = (),
 ) -> Decision:
     """Decide after one attempt.
 
@@ -160,7 +158,40 @@ def decide(
         may_ask_again: Whether attempts, tokens and seconds are left.
         first: Whether this was the first attempt.
         asked_for_claims: Whether a re-ask about the output as a whole was already made.
+        asked: The re-asks made so far. None of them is made again.
     """
+    decision = _decide(
+        progress,
+        verification,
+        stop=stop,
+        policy=policy,
+        may_ask_again=may_ask_again,
+        first=first,
+        asked_for_claims=asked_for_claims,
+    )
+    if not isinstance(decision, AskAgain) or decision.reask not in asked:
+        return decision
+    return _decide(
+        progress,
+        verification,
+        stop=stop,
+        policy=policy,
+        may_ask_again=False,
+        first=first,
+        asked_for_claims=asked_for_claims,
+    )
+
+
+def _decide(
+    progress: Progress,
+    verification: Verification | None,
+    *,
+    stop: StopReason,
+    policy: Policy,
+    may_ask_again: bool,
+    first: bool,
+    asked_for_claims: bool,
+) -> Decision:
     if stop is StopReason.REFUSED:
         return _settle(progress, policy, RefusalReason.MODEL_REFUSED)
     if stop is StopReason.TRUNCATED:
@@ -189,7 +220,8 @@ def decide(
     if not progress.failed:
         # An open part that is no span of the question cannot be shown, and is still open.
         return _accept(progress, policy, dropped=bool(verification.problems))
-    if may_ask_again:
+    unproven = all(v.status is ClaimStatus.OPEN for v in progress.failed)
+    if may_ask_again and not (unproven and policy.unproven == "refuse"):
         return AskAgain(reask=_reask(progress, note=""))
     unchecked = any(v.status is ClaimStatus.UNCHECKED for v in progress.failed)
     return _settle(
@@ -237,14 +269,28 @@ def _failed_claim(verdict: ClaimVerdict) -> FailedClaim:
     first = bad or (verdict.citations[0] if verdict.citations else None)
     nearest = first.nearest if first else None
     if nearest is None and first is not None and first.located is not None:
-        nearest = first.located.quote
+        stated = " ".join(each.text for each in verdict.statements if each.asserted)
+        nearest = stated or first.located.quote
+    detail = verdict.why
+    if verdict.withheld is not None and verdict.withheld is not verdict.reason:
+        detail = f"{detail} {_WITHHELD.get(verdict.withheld, '')}".rstrip()
     return FailedClaim(
         claim=verdict.claim,
-        reason=verdict.reason or Reason.COULD_NOT_CHECK,
-        detail=verdict.why,
+        reason=_cause(verdict) or Reason.COULD_NOT_CHECK,
+        detail=detail,
         nearest=nearest,
         chunk_id=first.citation.chunk_id if first else None,
+        apart=verdict.apart,
     )
+
+
+_WITHHELD = {
+    Reason.CUT_CONTEXT: "The passage begins or ends inside the cited sentence.",
+    Reason.NOT_ASSERTED: "The source does not assert what is quoted.",
+    Reason.TOO_LONG: "The cited sentences are too long to be an answer; quote a shorter one.",
+    Reason.BESIDE_QUESTION: "The cited sentence speaks of something else than the question asks.",
+}
+"""Why the source's own words cannot stand in for a claim, as the generator is told."""
 
 
 _DETAILS = {
@@ -291,5 +337,5 @@ def refuse(reason: RefusalReason, *, failures: Sequence[Reason] = ()) -> Refusal
     """Return the refusal for a reason; failed claims are told by their reasons, never quoted."""
     detail, next_step = _DETAILS[reason]
     if failures:
-        detail = f"{detail} ({', '.join(failures)})"
+        detail = f"{detail.removesuffix('.')} ({', '.join(failures)})."
     return Refusal(reason=reason, detail=detail, next_step=next_step)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 from grounded_rag.config import Policy
-from grounded_rag.decision import Progress, advance, shippable
+from grounded_rag.decision import Progress, advance, shipping
 from grounded_rag.protocols import (
     Generation,
     GenerationRequest,
@@ -15,6 +15,7 @@ from grounded_rag.protocols import (
     StreamingGenerator,
 )
 from grounded_rag.types import Claim, Draft, Outcome, StopReason, Verification
+from grounded_rag.verification.examination import outcome_of
 from grounded_rag.verification.prose import uncited_sentences
 
 Verify = Callable[[Draft], Awaitable[Verification]]
@@ -60,7 +61,7 @@ class Incoming:
         if verification.outcome is Outcome.INVALID_OUTPUT:
             return None
         self.verified[claim] = verification
-        if shippable(verification.claims[0], policy).supported:
+        if shipping(verification.claims[0], policy):
             self.shown.append(claim)
         return verification
 
@@ -165,12 +166,9 @@ def _joined(draft: Draft, found: dict[Claim, Verification], rest: Verification) 
         for index, claim in enumerate(draft.claims)
         for flag in found[claim].flags
     ]
-    passed = sum(verdict.supported for verdict in verdicts)
-    whole = passed == len(verdicts) and not rest.problems and not rest.unanswered
-    outcome = Outcome.ACCEPTED if whole else Outcome.PARTIAL if passed else Outcome.REJECTED
     return Verification(
         claims=tuple(verdicts),
-        outcome=outcome,
+        outcome=outcome_of(verdicts, problems=rest.problems, unanswered=rest.unanswered),
         flags=tuple(flags),
         problems=rest.problems,
         unanswered=rest.unanswered,

@@ -36,11 +36,15 @@ class Drafting(Frozen):
 class ClaimVerified(Frozen):
     """A claim that will be in the answer. It is never taken back.
 
+    It is the generator's own sentence where that is word for word from its source or was
+    confirmed. Otherwise it is the source's own statement in the place of that sentence, and
+    `verdict.restated` is true; one drafted claim may bring several of those.
+
     Under the policy `refuse` it comes only when the whole answer stands; under `drop` as soon as
     the claim has passed, so that its place in the final text may be another.
 
     Attributes:
-        verdict: The verdict, with the places of its quotes.
+        verdict: The verdict on what is shown, with the places of its quotes.
         flags: Remarks on it: staleness, conflict, ambiguity.
     """
 
@@ -50,11 +54,14 @@ class ClaimVerified(Frozen):
 
 
 class ClaimRejected(Frozen):
-    """A claim did not pass in this attempt; a later one may mend it.
+    """Nothing ships of a claim of this attempt, in its own words or in the source's.
+
+    A later attempt may mend it.
 
     Attributes:
         attempt: The attempt.
-        reason: Why.
+        reason: Why nothing ships: why the source's words may not stand in, or why the claim
+            cannot be shown.
         verdict: The verdict with the rejected text; None unless it was asked for.
     """
 

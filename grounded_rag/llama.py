@@ -72,7 +72,9 @@ class GroundedQueryEngine(BaseQueryEngine):
     """A LlamaIndex query engine whose responses are verified answers.
 
     The response's text is `Answer.text`, its source nodes are the cited chunks, and its metadata
-    holds the whole answer under "grounded_answer", as JSON values without the trace.
+    holds the whole answer under "grounded_answer", as JSON values without the trace, and under
+    "grounded_claims" each sentence with its tier of support and whether it is restated, that is in
+    the source's own words in the place of a sentence that nothing had shown.
     """
 
     def __init__(self, ask: Callable[[str], Awaitable[Answer]], *, loop: BackgroundLoop) -> None:
@@ -88,7 +90,17 @@ class GroundedQueryEngine(BaseQueryEngine):
         return Response(
             response=answer.text,
             source_nodes=[to_node(chunk) for chunk in answer.evidence],
-            metadata={"grounded_answer": answer.model_dump(mode="json")},
+            metadata={
+                "grounded_answer": answer.model_dump(mode="json"),
+                "grounded_claims": [
+                    {
+                        "text": verdict.text,
+                        "tier": verdict.tier.value,
+                        "restated": verdict.restated,
+                    }
+                    for verdict in answer.claims
+                ],
+            },
         )
 
     def _get_prompt_modules(self) -> PromptMixinType:

@@ -30,7 +30,7 @@ class Options(TypedDict, total=False):
         prompts: Folder with prompts of one's own, for generators that use prompts.
         checks: Support checks in place of the built-in ones, each of them one function; `role`
             says what the verdict makes of one: `[*default_checks(), role(my_check, "filter")]`.
-        entailment: Entailment model for claims that the checks leave open: a folder with an ONNX
+        entailment: Entailment model for claims that are open: a folder with an ONNX
             cross-encoder, or an `EntailmentModel` of one's own.
         judge: Judge for claims that are still open: "anthropic", "PROVIDER/MODEL", or a `Judge`
             of one's own. Naming one lets it talk to its provider; a key alone never does.
@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
             a `RelevanceCheck` brings its own.
         on_refusal: Called with each refused answer, to hand the question to a person.
         on_review: Called with each answer that a person should look at: flagged, partial, or
-            supported only by its words.
+            shipped on the existence of its quotes alone.
         receipts: Folder that the receipt of each answer is saved to, refusals included; see
             `Answer.receipt`. An answer whose receipt cannot be saved is not returned.
     """
@@ -61,9 +61,9 @@ class Options(TypedDict, total=False):
 
 
 def needs_review(answer: Answer) -> bool:
-    """Whether a person should look at an answer: flagged, partial, or supported by words only."""
+    """Whether a person should look at an answer: flagged, partial, or with unproven claims."""
     return answer.answered and (
         answer.status is AnswerStatus.PARTIAL
         or bool(answer.flags)
-        or any(verdict.tier is Tier.LEXICAL for verdict in answer.claims)
+        or any(verdict.tier is Tier.NONE for verdict in answer.claims)
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from grounded_rag.config import Policy
-from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever, SupportCheck
+from grounded_rag.protocols import Generator, Retriever
 from grounded_rag.relevance import RelevanceCheck
+from grounded_rag.verification.rules import Rules
 
 Clock = Callable[[], float]
 
@@ -20,10 +21,9 @@ class Parts:
     Attributes:
         retriever: Finds chunks.
         generator: Writes drafts.
-        policy: Rules in force.
+        policy: What an application chose: what ships, what is retried, when to refuse.
+        rules: What counts as support and what decides it, made of the policy and the options.
         refusal: The one refusal string.
-        checks: Support checks, or None for the built-in ones.
-        entailment, judge: What confirms claims that the checks leave open, or None.
         relevance: How answers are looked at for relevance to the question, or None.
         generator_name: Name shown in answers until the generator names its model.
         fingerprint: SHA-256 over policy and prompts.
@@ -33,10 +33,8 @@ class Parts:
     retriever: Retriever
     generator: Generator
     policy: Policy
+    rules: Rules
     refusal: str
-    checks: Sequence[SupportCheck] | None = None
-    entailment: EntailmentModel | None = None
-    judge: Judge | None = None
     relevance: RelevanceCheck | None = None
     generator_name: str = ""
     fingerprint: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import anyio
@@ -15,12 +16,13 @@ from grounded_rag.decision import (
     Accept,
     AskAgain,
     Decline,
+    Held,
     Progress,
     advance,
     decide,
     out_of_time,
     refuse,
-    shippable,
+    shipping,
 )
 from grounded_rag.drafting import Incoming, generate, keep, shows_early
 from grounded_rag.events import Drafting, ReAsked, Retrieved
@@ -43,7 +45,7 @@ from grounded_rag.types import (
     Trace,
     Verification,
 )
-from grounded_rag.verification.flags import with_unconfirmed
+from grounded_rag.verification.drafts import clean_claim
 
 
 async def answer_question(
@@ -93,12 +95,12 @@ async def answer_question(
 
 async def _attempts(run: Run, parts: Parts) -> Answer:
     progress = Progress()
-    reask: Reask | None = None
+    asked: list[Reask] = []
     asked_about_output = False
     for number in range(1, parts.policy.max_attempts + 1):
         run.tell(Drafting(attempt=number))
         incoming = Incoming()
-        generation = await _generate(run, parts, reask, number, incoming)
+        generation = await _generate(run, parts, asked[-1] if asked else None, number, incoming)
         verification = await _verified(run, parts, generation, incoming)
         if verification is not None:
             progress = advance(progress, verification, parts.policy)
@@ -114,11 +116,13 @@ async def _attempts(run: Run, parts: Parts) -> Answer:
             may_ask_again=number < parts.policy.max_attempts and not _spent(run, parts),
             first=number == 1,
             asked_for_claims=asked_about_output,
+            asked=asked,
         )
         if not isinstance(decision, AskAgain):
             return _concluded(run, parts, decision)
         asked_about_output = asked_about_output or bool(decision.reask.note)
         reask = decision.reask
+        asked.append(reask)
         reasons = tuple(failed.reason for failed in reask.failed)
         run.tell(ReAsked(attempt=number + 1, reasons=reasons, note=reask.note))
     raise AssertionError("decide() never asks again when it may not")
@@ -127,9 +131,10 @@ async def _attempts(run: Run, parts: Parts) -> Answer:
 def _concluded(run: Run, parts: Parts, decision: Accept | Decline) -> Answer:
     if isinstance(decision, Decline):
         return _refused(run, parts, decision.refusal)
-    for held in decision.held:
-        run.show(held.verdict, held.flags)
-    return _accepted(run, parts, decision)
+    held = tuple(map(run.as_told, decision.held))
+    for each in held:
+        run.show(each)
+    return _accepted(run, parts, decision.model_copy(update={"held": held}))
 
 
 async def _generate(
@@ -151,6 +156,7 @@ async def _generate(
                 refusal=parts.refusal,
                 as_of=run.as_of,
                 reask=reask,
+                own_words=parts.rules.has_deciders,
             ),
             on_claim=None if run.listener is None else partial(_arrived, run, parts, incoming),
             on_start_over=incoming.start_over,
@@ -163,10 +169,14 @@ async def _generate(
     run.usage = run.usage + generation.usage
     run.model = generation.model or run.model
     spent = run.attempts[-1].usage + generation.usage
+    draft = generation.draft
+    if draft is not None:
+        # Cleaned here as on arrival, so that a claim is one and the same both times.
+        draft = draft.model_copy(update={"claims": tuple(map(clean_claim, draft.claims))})
     run.attempts[-1] = Attempt(
         number=number,
         stop=generation.stop,
-        draft=None if generation.draft is None else incoming.whole(generation.draft),
+        draft=None if draft is None else incoming.whole(draft),
         usage=spent,
         seconds=seconds,
         detail=generation.detail,
@@ -176,17 +186,18 @@ async def _generate(
 
 async def _arrived(run: Run, parts: Parts, incoming: Incoming, claim: Claim) -> None:
     """Take a claim that has come in; verify and tell it at once where it may be shown at once."""
+    claim = clean_claim(claim)
     incoming.drafted += 1
     run.tell(Drafting(attempt=len(run.attempts), drafted=incoming.drafted))
     if not shows_early(parts.policy):
         return
     found = await incoming.look_at(claim, partial(_verify, run, parts), parts.policy)
     if found is not None:
-        verdict = shippable(found.claims[0], parts.policy)
-        if verdict.supported:
-            run.show(verdict, found.flags)
-        else:
-            run.reject(verdict)
+        ships = shipping(found.claims[0], parts.policy)
+        for verdict in ships:
+            run.show(Held(verdict=verdict, flags=found.flags))
+        if not ships:
+            run.reject(found.claims[0])
 
 
 async def _verified(
@@ -202,33 +213,25 @@ async def _verified(
     verification = await incoming.verification(draft, verify)
     run.attempts[-1] = run.attempts[-1].model_copy(update={"verification": verification})
     for verdict in verification.claims:
-        seen = shippable(verdict, parts.policy)
-        if not seen.supported and verdict.claim not in incoming.verified:
-            run.reject(seen)
+        if not shipping(verdict, parts.policy) and verdict.claim not in incoming.verified:
+            run.reject(verdict)
     return verification
 
 
 async def _verify(
     run: Run, parts: Parts, draft: Draft, *, tokens: tuple[TokenLogprob, ...] = ()
 ) -> Verification:
-    before, spans_only = parts.clock(), parts.policy.support == "spans-only"
+    before = parts.clock()
+    left = max(0.0, parts.policy.max_seconds - (before - run.started))
     verification, usage = await verify_and_confirm(
         draft,
         run.chunks,
         question=run.question,
         as_of=run.as_of,
-        refusal=parts.refusal,
-        quote_match=parts.policy.quote_match,
-        checks=() if spans_only else parts.checks,
-        max_age=parts.policy.max_age,
-        entailment=None if spans_only else parts.entailment,
-        judge=None if spans_only else parts.judge,
-        timeout=max(0.0, parts.policy.max_seconds - (before - run.started)),
+        rules=replace(parts.rules, timeout=left),
         may_judge=run.usage.total_tokens < parts.policy.max_total_tokens,
         tokens=tokens,
     )
-    if parts.policy.support == "balanced":
-        verification = with_unconfirmed(verification)
     run.verify_seconds += parts.clock() - before
     run.usage = run.usage + usage
     spent = run.attempts[-1].usage + usage

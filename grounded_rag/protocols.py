@@ -33,6 +33,7 @@ from grounded_rag.types import (
     Section,
     Signal,
     Span,
+    Statement,
     StopReason,
     Usage,
 )
@@ -138,6 +139,8 @@ class FailedClaim(Frozen):
         detail: One precise sentence.
         nearest: Nearest real characters of the cited chunk, to copy from.
         chunk_id: The chunk that `nearest` stands in.
+        apart: Words of the claim that the nearest statement lacks, then words of that statement
+            that the claim leaves out.
     """
 
     claim: Claim
@@ -145,6 +148,7 @@ class FailedClaim(Frozen):
     detail: str
     nearest: str | None = None
     chunk_id: str | None = None
+    apart: tuple[str, ...] = ()
 
 
 class Reask(Frozen):
@@ -171,6 +175,8 @@ class GenerationRequest(Frozen):
         as_of: Moment for which the answer should hold; None leaves currency out of account.
         reask: What to mend, for a second attempt.
         max_output_tokens: Limit of the answer, or None for the generator's own.
+        own_words: Whether something is configured that can confirm claims in the model's own
+            words: an entailment model, a judge, or a decider of one's own.
     """
 
     question: str
@@ -179,6 +185,7 @@ class GenerationRequest(Frozen):
     as_of: Instant | None = None
     reask: Reask | None = None
     max_output_tokens: int | None = None
+    own_words: bool = False
 
 
 class TokenLogprob(Frozen):
@@ -256,8 +263,9 @@ class EvidencePiece(Frozen):
     Attributes:
         citation: The citation.
         located: Its place.
-        sentence: Sentence(s), or header and row of a table, that enclose the quote.
-        sentence_span: Their place in the chunk's text; a table row's own span without the header.
+        sentence: What the source states where the quote stands: its statements as one text.
+        sentence_span: Place of these sentences in the chunk's text, without what they carry along.
+        statements: The statements themselves, in reading order; those that nobody asserts included.
         chunk: The whole retrieved chunk: title and headings are context, never evidence.
     """
 
@@ -265,6 +273,7 @@ class EvidencePiece(Frozen):
     located: Located
     sentence: str
     sentence_span: Span
+    statements: tuple[Statement, ...] = ()
     chunk: RetrievedChunk
 
 
@@ -275,11 +284,14 @@ class ClaimCase(Frozen):
         claim: The claim.
         evidence: Its located quotes, in the order of the citations; never empty.
         question: The question, or None where unknown: context, never evidence.
+        verbatim: Whether the claim is a statement of its source, word for word but for licensed
+            edits: then nothing in its wording is left to check.
     """
 
     claim: Claim
     evidence: tuple[EvidencePiece, ...]
     question: str | None = None
+    verbatim: bool = False
 
 
 SupportCheck = Callable[[ClaimCase], Signal | None]

@@ -24,6 +24,7 @@ from grounded_rag.options import Options
 from grounded_rag.protocols import Retriever
 from grounded_rag.types import Instant, Verification
 from grounded_rag.validity import parse_instant
+from grounded_rag.verification.rules import Rules
 
 if TYPE_CHECKING:
     from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -179,28 +180,24 @@ class GroundedRAG(Asking):
         question: str | None = None,
         as_of: Instant | str | None = None,
     ) -> Verification:
-        """Verify a draft of another stack under this object's rules, checks and deciders.
+        """Verify a draft of another stack under this object's rules, as `query` would.
 
-        Arguments are those of `grounded_rag.averify`. Under `spans-only` quotes alone are checked,
-        as for answers.
+        Arguments are those of `grounded_rag.averify`.
         """
-        parts = self._parts
-        spans_only = parts.policy.support == "spans-only"
         check = partial(
             averify,
             draft,
             chunks,
             question=question,
             as_of=parse_instant(as_of),
-            refusal=parts.refusal,
-            quote_match=parts.policy.quote_match,
-            checks=() if spans_only else parts.checks,
-            max_age=parts.policy.max_age,
-            entailment=None if spans_only else parts.entailment,
-            judge=None if spans_only else parts.judge,
-            timeout=parts.policy.max_seconds,
+            rules=self.rules,
         )
         return self._loop.run(check)
+
+    @property
+    def rules(self) -> Rules:
+        """What counts as support here and what decides it; for `verify` and `Verifier` too."""
+        return self._parts.rules
 
     @property
     def index_path(self) -> Path | None:

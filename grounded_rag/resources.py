@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def data_file(name: str) -> Path:
     return _PACKAGE / "data" / name
 
 
+@lru_cache(maxsize=1)
 def default_refusal() -> str:
     """Return the built-in refusal string, without its final newline."""
     return (prompts_dir() / "refusal.txt").read_text(encoding="utf-8").rstrip("\n")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from grounded_rag.decision import Held, said
 from grounded_rag.events import ClaimRejected, ClaimVerified, Event
-from grounded_rag.types import Attempt, Claim, ClaimVerdict, Flag, Instant, RetrievedChunk, Usage
+from grounded_rag.types import Attempt, ClaimVerdict, Instant, RetrievedChunk, Usage
 
 Listener = Callable[[Event], object]
 """Told what happens; it must not block."""
@@ -25,7 +26,7 @@ class Run:
     model: str = ""
     listener: Listener | None = None
     rejected_text: bool = False
-    shown: set[Claim] = field(default_factory=set)
+    shown: dict[str, Held] = field(default_factory=dict)
     retrieve_seconds: float = 0.0
     generate_seconds: float = 0.0
     verify_seconds: float = 0.0
@@ -35,18 +36,23 @@ class Run:
         if self.listener is not None:
             self.listener(event)
 
-    def show(self, verdict: ClaimVerdict, flags: Sequence[Flag]) -> None:
-        """Tell a claim that will be in the answer, once."""
-        if verdict.claim not in self.shown:
-            self.shown.add(verdict.claim)
-            self.tell(ClaimVerified(verdict=verdict, flags=tuple(flags)))
+    def show(self, held: Held) -> None:
+        """Tell a claim that will be in the answer, once: equal ones merge there too."""
+        if said(held.verdict) not in self.shown:
+            self.shown[said(held.verdict)] = held
+            self.tell(ClaimVerified(verdict=held.verdict, flags=held.flags))
+
+    def as_told(self, held: Held) -> Held:
+        """Return a claim with the citations it was told with, where it was told with others."""
+        told = self.shown.get(said(held.verdict), held)
+        return held if told.verdict.claim == held.verdict.claim else told
 
     def reject(self, verdict: ClaimVerdict) -> None:
         """Tell that a claim did not pass; its text goes along only if it was asked for."""
         self.tell(
             ClaimRejected(
                 attempt=len(self.attempts) or 1,
-                reason=verdict.reason,
+                reason=verdict.withheld or verdict.reason,
                 verdict=verdict if self.rejected_text else None,
             )
         )

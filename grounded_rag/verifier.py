@@ -12,6 +12,7 @@ from grounded_rag._sync import BackgroundLoop
 from grounded_rag.confirmation import averify
 from grounded_rag.protocols import EntailmentModel, Judge, SupportCheck
 from grounded_rag.types import Instant, Verification
+from grounded_rag.verification.rules import Rules, rules_from
 
 
 class Verifier:
@@ -30,27 +31,32 @@ class Verifier:
     def __init__(
         self,
         *,
+        rules: Rules | None = None,
         entailment: EntailmentModel | None = None,
         judge: Judge | None = None,
         checks: Sequence[SupportCheck] | None = None,
         refusal: str | None = None,
-        quote_match: Literal["repair", "exact"] = "repair",
+        quote_match: Literal["repair", "exact"] | None = None,
         max_age: dt.timedelta | None = None,
         timeout: float | None = None,
     ) -> None:
         """Choose checks and deciders.
 
         Args:
-            entailment: Model that says whether a claim follows from its cited sentences.
+            rules: All rules in one; or the single keywords below.
+            entailment: Model that says whether a claim follows from the statements it cites.
             judge: Judge that grades the claims that are still open.
             checks: See `grounded_rag.verify`.
             refusal: See `grounded_rag.verify`.
             quote_match: See `grounded_rag.verify`.
             max_age: See `grounded_rag.verify`.
             timeout: Most seconds for the deciders of one draft.
+
+        Raises:
+            ConfigError: Rules and single keywords were given.
         """
-        self._check = partial(
-            averify,
+        self.rules = rules_from(
+            rules,
             entailment=entailment,
             judge=judge,
             checks=checks,
@@ -92,7 +98,7 @@ class Verifier:
         as_of: Instant | str | None = None,
     ) -> Verification:
         """Verify a draft; the asynchronous twin of `verify`."""
-        return await self._check(draft, chunks, question=question, as_of=as_of)
+        return await averify(draft, chunks, question=question, as_of=as_of, rules=self.rules)
 
     def close(self) -> None:
         """Stop the background loop."""

@@ -32,9 +32,15 @@ class Progress(Frozen):
 
 
 class Verified(Frozen):
-    """A sentence that will be in the answer; it is never taken back."""
+    """A sentence that will be in the answer; it is never taken back.
+
+    Attributes:
+        text: The sentence.
+        restated: Whether it is the source's own, in the place of one that nothing had shown.
+    """
 
     text: str
+    restated: bool = False
 
 
 class FollowUp(Frozen):
@@ -99,7 +105,7 @@ def _step(event: ConversationEvent) -> Step:
         case Drafting():
             return Progress(stage="checking", detail=_count(event.drafted, "sentence"))
         case ClaimVerified():
-            return Verified(text=event.verdict.text)
+            return Verified(text=event.verdict.text, restated=event.verdict.restated)
         case ClaimRejected():
             return Progress(stage="checking", detail="One sentence did not pass.")
         case ReAsked():

@@ -33,7 +33,7 @@ class SourceView(Frozen):
     Attributes:
         number: Its mark in the answer; None for a passage that is no part of it.
         title: Title of the document.
-        place: Headings above the passage.
+        place: Headings that govern the quote, or stand above the passage.
         file: Id of the document.
         page: Page on which the quote starts, where known.
         badges: What to know at once.
@@ -58,10 +58,20 @@ class SourceView(Frozen):
 
 
 class ClaimView(Frozen):
-    """A verified claim and the numbers of the sources that carry it."""
+    """A verified claim and the numbers of the sources that carry it.
+
+    Attributes:
+        text: The claim.
+        numbers: Marks of the sources that carry it.
+        tier: On what its support rests: "verbatim" or "confirmed".
+        restated: Whether it is the source's own sentence, in the place of one of the draft that
+            nothing had shown.
+    """
 
     text: str
     numbers: tuple[int, ...]
+    tier: str
+    restated: bool = False
 
 
 class Side(Frozen):
@@ -126,6 +136,7 @@ class AnswerView(Frozen):
         question: The question.
         status: Answered, partial or refused.
         claims: The verified claims.
+        support: On what they rest, in words.
         sources: The cards, by number.
         unanswered: Parts of the question that stay open.
         notes: Remarks: outdated, conflicting, and others.
@@ -142,6 +153,7 @@ class AnswerView(Frozen):
     question: str
     status: Literal["answered", "partial", "refused"]
     claims: tuple[ClaimView, ...] = ()
+    support: str = ""
     sources: tuple[SourceView, ...] = ()
     unanswered: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()

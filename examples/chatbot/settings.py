@@ -18,6 +18,8 @@ class Settings(BaseSettings):
 
     Attributes:
         generator: Who writes the drafts; `GENERATOR` alone works too. See `GroundedRAG`.
+        unproven: `restate` shows the source's own sentence in the place of one that nothing has
+            shown, and marks it; `reask` asks the generator again; `refuse` refuses.
         on_failed_claim: `refuse` answers only when every sentence has passed; `drop` shows each
             as soon as it has passed, and leaves out what did not.
         host: Address to listen on; keep the loopback address unless a proxy guards the service.
@@ -47,6 +49,7 @@ class Settings(BaseSettings):
     generator: str = Field(
         default="extractive", validation_alias=AliasChoices("CHATBOT_GENERATOR", "GENERATOR")
     )
+    unproven: Literal["restate", "reask", "refuse"] = "restate"
     on_failed_claim: Literal["refuse", "drop"] = "refuse"
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8765
@@ -70,4 +73,4 @@ class Settings(BaseSettings):
     @property
     def policy(self) -> Policy:
         """The rules for answers."""
-        return Policy(on_failed_claim=self.on_failed_claim)
+        return Policy(unproven=self.unproven, on_failed_claim=self.on_failed_claim)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grounded_rag import Answer, ClaimVerdict
+from grounded_rag.render.support import support_in_words, withheld_in_words
 from grounded_rag.types import Attempt, Frozen, RetrievedChunk, Timings, Usage
 
 if TYPE_CHECKING:
@@ -50,8 +51,11 @@ class DraftedView(Frozen):
         text: The claim as drafted: rejected text too.
         passed: Whether it was verified.
         status: The verdict.
-        reason: Typed reason of a rejection.
+        support: On what it rests, in words; "" where it did not pass.
+        reason: Typed reason where it did not pass.
         why: One sentence that says what decided.
+        instead: What the source says, which was shown in its place; "" where nothing was.
+        withheld: Why nothing was shown in its place, in words; "" where something was.
         quotes: The quotes as drafted.
         checks: What each check found.
     """
@@ -59,8 +63,11 @@ class DraftedView(Frozen):
     text: str
     passed: bool
     status: str
+    support: str
     reason: str
     why: str
+    instead: str
+    withheld: str
     quotes: tuple[str, ...]
     checks: tuple[CheckView, ...]
 
@@ -102,11 +109,12 @@ class TraceView(Frozen):
 def trace_view(answer: Answer, corpus: Corpus) -> TraceView:
     """Return the trace of an answer as the drawer shows it."""
     cited = {chunk.chunk.id for chunk in answer.evidence}
+    restates = answer.policy.get("unproven") == "restate"
     return TraceView(
         retrieved=tuple(
             _found(chunk, corpus, cited=chunk.chunk.id in cited) for chunk in answer.trace.retrieved
         ),
-        attempts=tuple(_attempt(attempt) for attempt in answer.trace.attempts),
+        attempts=tuple(_attempt(each, restates=restates) for each in answer.trace.attempts),
         timings=answer.timings,
         usage=answer.usage,
         generator=answer.generator,
@@ -139,7 +147,7 @@ def _body(chunk: RetrievedChunk) -> str:
     return " ".join(" ".join(parts).split())
 
 
-def _attempt(attempt: Attempt) -> AttemptView:
+def _attempt(attempt: Attempt, *, restates: bool) -> AttemptView:
     verification = attempt.verification
     claims = verification.claims if verification is not None else ()
     problems = verification.problems if verification is not None else ()
@@ -149,19 +157,27 @@ def _attempt(attempt: Attempt) -> AttemptView:
         detail=attempt.detail,
         seconds=attempt.seconds,
         tokens=attempt.usage.total_tokens,
-        claims=tuple(_drafted(verdict) for verdict in claims),
+        claims=tuple(_drafted(verdict, restates=restates) for verdict in claims),
         problems=tuple(problem.detail or problem.reason for problem in problems),
     )
 
 
-def _drafted(verdict: ClaimVerdict) -> DraftedView:
+def _drafted(verdict: ClaimVerdict, *, restates: bool) -> DraftedView:
+    instead = (verdict.restatement or "") if restates else ""
+    if verdict.supported or instead:
+        withheld = ""
+    else:
+        withheld = withheld_in_words(verdict) or "the rules in force want no restatement"
     problems = " ".join(check.detail for check in verdict.citations if check.problem is not None)
     return DraftedView(
         text=verdict.text,
         passed=verdict.supported,
         status=str(verdict.status),
+        support=support_in_words(verdict) if verdict.supported else "",
         reason=(verdict.reason or "").replace("_", " "),
         why=verdict.why or problems,
+        instead=instead,
+        withheld=withheld,
         quotes=tuple(citation.quote for citation in verdict.claim.citations),
         checks=tuple(
             CheckView(

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from chatbot.notes import STATES, dates_of, notes_of
 from chatbot.page_types import AnswerView, Badge, ClaimView, RefusalView, SourceView
 from chatbot.passages import blocks
-from grounded_rag import Answer
+from grounded_rag import Answer, ClaimVerdict
+from grounded_rag.render.cards import governing
+from grounded_rag.render.support import support_of_all
 from grounded_rag.types import Instant, Reference, RetrievedChunk
 from grounded_rag.validity import staleness
 
@@ -25,7 +27,12 @@ def answer_view(answer: Answer, corpus: Corpus, *, answer_id: str) -> AnswerView
         for claim in reference.claims:
             numbers[claim].append(reference.number)
     claims = tuple(
-        ClaimView(text=verdict.text, numbers=tuple(marks))
+        ClaimView(
+            text=verdict.text,
+            numbers=tuple(marks),
+            tier=verdict.tier.value,
+            restated=verdict.restated,
+        )
         for verdict, marks in zip(answer.claims, numbers, strict=True)
     )
     chunks = {chunk.chunk.id: chunk for chunk in answer.evidence}
@@ -34,8 +41,15 @@ def answer_view(answer: Answer, corpus: Corpus, *, answer_id: str) -> AnswerView
         question=answer.question,
         status=answer.status.value,
         claims=claims,
+        support=support_of_all(answer.claims),
         sources=tuple(
-            source_view(chunks[ref.located.chunk_id], corpus, answer.as_of, reference=ref)
+            source_view(
+                chunks[ref.located.chunk_id],
+                corpus,
+                answer.as_of,
+                reference=ref,
+                claims=tuple(answer.claims[index] for index in ref.claims),
+            )
             for ref in references
         ),
         unanswered=answer.unanswered,
@@ -56,14 +70,24 @@ def source_view(
     as_of: Instant | None,
     *,
     reference: Reference | None = None,
+    claims: tuple[ClaimVerdict, ...] = (),
 ) -> SourceView:
-    """Return a source card, with the quote of a reference marked."""
+    """Return a source card, with the quote of a reference marked.
+
+    Args:
+        chunk: The passage.
+        corpus: The corpus that it is from.
+        as_of: Date for which the answer holds.
+        reference: The reference; None for a passage that is no part of the answer.
+        claims: The claims that carry it.
+    """
     located = reference.located if reference is not None else None
     title = corpus.title_of(chunk.chunk.doc_id)
+    above = chunk.chunk.headings if located is None else governing(located, claims, chunk)
     return SourceView(
         number=reference.number if reference is not None else None,
         title=title,
-        place=tuple(name for name in chunk.chunk.headings if name != title),
+        place=tuple(name for name in above if name != title),
         file=corpus.names.get(chunk.chunk.doc_id, chunk.chunk.doc_id),
         page=located.page if located is not None else chunk.chunk.page,
         badges=_badges(chunk, as_of),

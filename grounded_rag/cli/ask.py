@@ -12,11 +12,14 @@ from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
     EntailmentOption,
+    FailedClaimOption,
     GeneratorOption,
     IndexOption,
     JsonOption,
     JudgeOption,
     RerankerOption,
+    SupportOption,
+    UnprovenOption,
     open_rag,
     parse_as_of,
 )
@@ -38,14 +41,9 @@ def ask(
         list[str] | None,
         typer.Option("--where", help="Only documents whose metadata has KEY=VALUE; repeatable."),
     ] = None,
-    on_failed_claim: Annotated[
-        Literal["refuse", "drop"],
-        typer.Option(help="A claim still fails: refuse the whole answer, or drop the claim."),
-    ] = _POLICY.on_failed_claim,
-    support: Annotated[
-        Literal["strict", "balanced", "spans-only"],
-        typer.Option(help="How strong the support of a claim must be."),
-    ] = _POLICY.support,
+    unproven: UnprovenOption = _POLICY.unproven,
+    on_failed_claim: FailedClaimOption = _POLICY.on_failed_claim,
+    support: SupportOption = _POLICY.support,
     reranker: RerankerOption = None,
     entailment: EntailmentOption = None,
     judge: JudgeOption = None,
@@ -105,6 +103,7 @@ def ask(
     }
     options |= {name: value for name, value in named.items() if value is not None}
     options["policy"] = Policy(
+        unproven=unproven,
         on_failed_claim=on_failed_claim,
         support=support,
         stale=stale,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
@@ -14,9 +13,12 @@ from grounded_rag.cli.errors import report_error
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
+    FailedClaimOption,
     GeneratorOption,
     IndexOption,
     JsonOption,
+    SupportOption,
+    UnprovenOption,
     open_rag,
     parse_as_of,
 )
@@ -25,6 +27,7 @@ from grounded_rag.cli.render import answer_view, console
 from grounded_rag.conversation import Conversation, Turn
 from grounded_rag.text.display import one_line
 
+_POLICY = Policy()
 _HELP = "Ask a question; follow-ups may refer to earlier ones. An empty line or Ctrl-D ends it."
 
 
@@ -33,10 +36,9 @@ def chat(
     corpus: CorpusOption = None,
     generator: GeneratorOption = "extractive",
     as_of: AsOfOption = None,
-    on_failed_claim: Annotated[
-        Literal["refuse", "drop"],
-        typer.Option(help="A claim still fails: refuse the whole answer, or drop the claim."),
-    ] = "refuse",
+    unproven: UnprovenOption = _POLICY.unproven,
+    on_failed_claim: FailedClaimOption = _POLICY.on_failed_claim,
+    support: SupportOption = _POLICY.support,
     as_json: JsonOption = False,
 ) -> int:
     """Ask follow-up questions, one a line; works with piped input, and --json prints JSON Lines.
@@ -45,13 +47,14 @@ def chat(
     0: all were answered or refused, 1: one failed.
     """
     moment = parse_as_of(as_of)
+    policy = Policy(unproven=unproven, on_failed_claim=on_failed_claim, support=support)
     with ingest_bar(enabled=corpus is not None and not as_json) as progress:
         rag = open_rag(
             index=index,
             corpus=corpus,
             progress=progress,
             generator=generator,
-            policy=Policy(on_failed_claim=on_failed_claim),
+            policy=policy,
         )
     failed = 0
     with rag:

@@ -76,10 +76,15 @@ def verify(
     judge: JudgeOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Verify a draft of any stack. Exit code 0: every claim is supported, 3: not.
+    """Verify a draft of any stack, claim by claim.
 
-    Without --chunks, the file holds an object with "draft", "chunks" and, where known,
-    "question".
+    Exit code 0: every claim is supported, and nothing else is wrong with the
+    draft. 3: anything else. A claim is supported if it is word for word from its
+    source, or confirmed by --entailment or --judge. One that nothing has shown is
+    open, and not supported.
+
+    Without --chunks, the file holds an object with "draft", "chunks" and, where
+    known, "question".
     """
     text = _read(draft)
     body: Any = text

@@ -1,4 +1,4 @@
-"""A scene of the demo: quotes that stand in the source, under claims that they do not carry."""
+"""A scene of the demo: quotes that stand in the source, under claims that say something else."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grounded_rag import Citation, Claim, ClaimVerdict, Draft, GroundedRAG, RetrievedChunk, verify
+from grounded_rag.render.support import IN_SOURCE_WORDS
 from grounded_rag.text.display import one_line
 from grounded_rag.validity import parse_instant
 
-_QUESTION = "Is there an overdraft on savings accounts?"
-_SENTENCE = (
-    "There is no overdraft on savings accounts, on basic payment accounts, or for customers who "
-    "are under 18."
-)
+_QUESTION = "Can a card payment still be disputed after two years?"
+_SENTENCE = "In no case can we dispute a payment that is more than 540 days old."
 _DRAFTED = (
-    ("There is an overdraft on savings accounts.", "overdraft on savings accounts"),
-    (_SENTENCE.replace("18", "21"), _SENTENCE),
+    (
+        "We can dispute a payment that is more than 540 days old.",
+        "can we dispute a payment that is more than 540 days old",
+    ),
+    (_SENTENCE.replace("540", "730"), _SENTENCE),
+    ("A payment from over 540 days ago cannot be disputed.", _SENTENCE),
     (_SENTENCE, _SENTENCE),
 )
 
 
 def lies_scene(rag: GroundedRAG, *, today: str) -> RenderableType:
-    """Verify what a careless model might draft: each quote is literal, and two claims are false.
+    """Verify what a model might draft over literal quotes: two false claims and two true ones.
 
     Args:
         rag: The demo bank.
@@ -34,19 +36,27 @@ def lies_scene(rag: GroundedRAG, *, today: str) -> RenderableType:
     retrieved = rag.query(_QUESTION, as_of=parse_instant(today)).trace.retrieved
     verdicts = verify_drafted(retrieved, today=today)
     lines: list[RenderableType] = [
-        Text(
-            "\nA literal quote is not enough: what a careless model might draft", style="bold cyan"
-        ),
+        Text("\nA literal quote is not enough: what a model might draft", style="bold cyan"),
         Text(f"Q: {_QUESTION}"),
     ]
     for verdict in verdicts:
         passed = verdict.supported
         lines += [
-            Text("passes: " if passed else "refused: ", "green" if passed else "red")
+            Text("passes: " if passed else "not shown: ", "green" if passed else "yellow")
             + Text(one_line(verdict.text), "default"),
             _indented(f"quoted, character for character: “{one_line(_quote(verdict))}”", "dim"),
-            _indented(one_line(verdict.why), "dim" if passed else "yellow"),
+            _indented(one_line(verdict.why), "dim"),
         ]
+        if verdict.restatement is not None:
+            told = f"the reader gets, {IN_SOURCE_WORDS}: {one_line(verdict.restatement)}"
+            lines.append(_indented(told, "cyan"))
+    lines.append(
+        Text(
+            "The third draft is true, and nothing here can tell: an entailment model or a judge "
+            "may confirm it (--entailment, --judge). Whichever of the four a model drafts, the "
+            "reader gets the same sentence."
+        )
+    )
     return Group(*lines)
 
 

@@ -13,6 +13,7 @@ from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.html_report import write_html
 from grounded_rag.evaluation.junit import junit_xml
 from grounded_rag.evaluation.markdown_report import markdown
+from grounded_rag.evaluation.openness import OpenClaims
 from grounded_rag.evaluation.report import EvalReport
 from grounded_rag.evaluation.runs import Run
 
@@ -74,9 +75,15 @@ def _save(path: Path, text: str) -> None:
         ) from error
 
 
-def whole_json(report: EvalReport, comparison: Comparison | None, gate: GateResult | None) -> str:
-    """Return the report with comparison and gate as JSON."""
+def whole_json(
+    report: EvalReport,
+    comparison: Comparison | None,
+    gate: GateResult | None,
+    unshown: OpenClaims,
+) -> str:
+    """Return the report with its open claims, comparison and gate as JSON."""
     whole = report.model_dump(mode="json")
+    whole["open_claims"] = unshown.model_dump(mode="json")
     whole["comparison"] = None if comparison is None else comparison.model_dump(mode="json")
     whole["gate"] = None
     if gate is not None:

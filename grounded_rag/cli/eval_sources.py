@@ -45,7 +45,7 @@ class Source(NamedTuple):
                 "--replay judges a recorded run again",
             )
         elif self.answers is not None:
-            unused, because = (*_ASKING, "everything", "factuality"), "--answers asks no question"
+            unused, because = (*_ASKING, "everything"), "--answers asks no question"
         else:
             unused, because = ("everything", "format", "refusal"), "nothing recorded is judged"
         for name in unused:

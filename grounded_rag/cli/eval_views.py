@@ -14,7 +14,8 @@ from grounded_rag.evaluation.diagnosis import FailureKind
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.golden import GoldenCheck, GoldenStats
 from grounded_rag.evaluation.markdown_report import rate
-from grounded_rag.evaluation.report import EvalReport, ItemRow
+from grounded_rag.evaluation.openness import OpenClaims
+from grounded_rag.evaluation.report import EvalReport, ItemRow, Standing
 from grounded_rag.text.display import one_line
 
 _SHOWN = 12
@@ -27,6 +28,7 @@ def report_view(
     gate: GateResult | None = None,
     comparison: Comparison | None = None,
     html: Path | None = None,
+    unshown: OpenClaims | None = None,
 ) -> RenderableType:
     """Return the metrics of a run, what went wrong, what the gate says, and the next step."""
     parts: list[RenderableType] = [_metrics(report)]
@@ -37,10 +39,13 @@ def report_view(
             style="dim",
         )
     )
+    if unshown is not None and unshown.claims:
+        parts.append(Text(f"\n{_open(unshown)}"))
     wrong = {kind: n for kind, n in report.diagnoses.items() if kind != FailureKind.NONE}
     if wrong:
         listed = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in wrong.items())
         parts.append(Text(f"\nwhat went wrong: {listed}"))
+    parts += [Text(line, style="red") for line in error_lines(report)]
     parts.append(Text(_cost(report), style="dim"))
     if report.missing:
         parts.append(Text(f"{report.missing} items have no record yet", style="yellow"))
@@ -50,6 +55,27 @@ def report_view(
         parts += _gate(gate)
     parts += [Text(f"  {line}", style="dim") for line in _next(report, run, html)]
     return Group(*parts)
+
+
+def _open(unshown: OpenClaims) -> str:
+    """Say how likely the open claims are, in one line."""
+    figure = "P(true)" if unshown.calibrated else "support score"
+    mean = "unknown" if unshown.mean is None else f"{unshown.mean:.2f}"
+    hint = (
+        "" if unshown.calibrated else "; it orders claims and is no probability: see --factuality"
+    )
+    return f"open claims: {unshown.claims}, neither shown nor rejected; mean {figure} {mean}{hint}"
+
+
+def error_lines(report: EvalReport) -> Iterable[str]:
+    """Yield each item that ended in an error with what happened, and the next step."""
+    broken = [row for row in report.items if row.standing is Standing.ERROR]
+    for row in broken[:_SHOWN]:
+        yield f"error: {one_line(row.id)}: {one_line(row.diagnosis.why)}"
+    if len(broken) > _SHOWN:
+        yield f"error: and {len(broken) - _SHOWN} more"
+    if broken:
+        yield "next: mend these records, or ask these questions again, in a run that holds them all"
 
 
 def _metrics(report: EvalReport) -> Table:

@@ -12,7 +12,7 @@ from grounded_rag.cli.eval_factuality import Scoring
 from grounded_rag.cli.eval_files import OutputFiles, whole_json, write_files
 from grounded_rag.cli.eval_progress import resumable, run_bar
 from grounded_rag.cli.eval_sources import Source, golden_path
-from grounded_rag.cli.eval_views import report_view
+from grounded_rag.cli.eval_views import error_lines, report_view
 from grounded_rag.cli.options import (
     CorpusOption,
     EntailmentOption,
@@ -22,6 +22,7 @@ from grounded_rag.cli.options import (
     JudgeOption,
     open_rag,
 )
+from grounded_rag.cli.policy_options import SupportOption, UnprovenOption, support_of
 from grounded_rag.cli.progress import ingest_bar
 from grounded_rag.cli.render import console
 from grounded_rag.evaluation.batch import evaluate_answers, replay
@@ -29,6 +30,7 @@ from grounded_rag.evaluation.comparison import compare
 from grounded_rag.evaluation.formats import Format
 from grounded_rag.evaluation.gate import judge_gate, load_gate
 from grounded_rag.evaluation.making import new_id
+from grounded_rag.evaluation.openness import open_claims
 from grounded_rag.evaluation.records import Prices
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import Options, evaluate
@@ -36,8 +38,6 @@ from grounded_rag.evaluation.runs import Run, policy_of
 
 GATE_FAILED = 3
 _POLICY = Policy()
-
-Support = Literal["strict", "balanced", "spans-only"]
 
 
 def evaluation(
@@ -127,17 +127,12 @@ def evaluation(
             rich_help_panel="Gate and reports",
         ),
     ] = None,
-    support: Annotated[
-        Support | None,
-        typer.Option(
-            help="How strong the support of a claim must be: strict by default.",
-            rich_help_panel="Answers",
-        ),
-    ] = None,
+    support: SupportOption = None,
+    unproven: UnprovenOption = None,
     on_failed_claim: Annotated[
         Literal["refuse", "drop"] | None,
         typer.Option(
-            help="A claim still fails: refuse the answer (default), or drop it.",
+            help="A claim cannot be mended or restated: refuse the answer (default), or drop it.",
             rich_help_panel="Answers",
         ),
     ] = None,
@@ -182,13 +177,17 @@ def evaluation(
     source.check(corpus=corpus)
     source.check_unused(context)
     scoring = Scoring.load(factuality, html=html, entailment=entailment)
-    chosen = {"support": support, "on_failed_claim": on_failed_claim}
-    given = {name: value for name, value in chosen.items() if value is not None}
+    chosen = {
+        "support": support_of(support),
+        "unproven": unproven,
+        "on_failed_claim": on_failed_claim,
+    }
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     folder = run or Path("runs") / new_id()
     rules = load_gate(gate) if gate is not None else None
     before = report_of(Run.open(baseline)) if baseline is not None else None
     if replay_of is not None:
-        policy = policy_of(Run.open(replay_of).meta).model_copy(update=given)
+        policy = policy_of(Run.open(replay_of).meta, **given)
         with run_bar("Judging", enabled=not as_json) as hook:
             report = replay(
                 replay_of, run=folder, policy=policy, everything=everything, progress=hook
@@ -234,11 +233,16 @@ def evaluation(
     files = OutputFiles(html, junit, markdown_file)
     likely = scoring.of(folder, enabled=not as_json)
     write_files(folder, report, before, comparison, result, files, factuality=likely)
+    unshown = open_claims(report.open_support, None if likely is None else likely.by_item())
     if as_json:
-        typer.echo(whole_json(report, comparison, result))
+        typer.echo(whole_json(report, comparison, result, unshown))
+        for line in error_lines(report):
+            typer.echo(line, err=True)
     else:
         console().print(
-            report_view(report, run=folder, gate=result, comparison=comparison, html=html)
+            report_view(
+                report, run=folder, gate=result, comparison=comparison, html=html, unshown=unshown
+            )
         )
     if result is not None and not result.passed:
         return GATE_FAILED

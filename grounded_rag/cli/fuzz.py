@@ -13,12 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from grounded_rag import InputError
+from grounded_rag.cli.fuzz_claims import claims_view
 from grounded_rag.cli.options import JsonOption
 from grounded_rag.cli.progress import counting_bar
 from grounded_rag.cli.render import console
 from grounded_rag.testing.tamper import (
+    CLAIM_KINDS,
     KINDS,
     MIN_BENIGN,
+    ClaimResult,
     Finding,
     FuzzReport,
     KindResult,
@@ -26,6 +29,7 @@ from grounded_rag.testing.tamper import (
     load_data,
     read_cases,
     run_cases,
+    run_claims,
     run_fuzz,
 )
 from grounded_rag.text.display import one_line
@@ -51,14 +55,19 @@ def fuzz(
     ] = 50,
     seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same quotes.")] = 0,
     support: Annotated[
-        bool, typer.Option("--support", help="Also count the claims that pass all default checks.")
+        bool, typer.Option("--support", help="Also count the claims that ship in their own words.")
+    ] = False,
+    claims: Annotated[
+        bool,
+        typer.Option("--claims", help="False and honest claims about literal quotes instead."),
     ] = False,
     as_json: JsonOption = False,
 ) -> int:
     """Tamper with quotes from real text and count what the verifier lets through.
 
     Exit code 0: no tampered quote was accepted and at least 99.5% of the benign ones were, each
-    with its literal span. 1: not so.
+    with its literal span. 1: not so. With --claims: 0 if no false claim ships in its own words
+    and at least 97% of the honest ones do, 1 if not.
     """
     given = [
         name
@@ -67,6 +76,19 @@ def fuzz(
     ]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} are given together.", hint="Give one of them.")
+    if claims:
+        if cases is not None or support:
+            raise InputError(
+                "--claims draws claims of its own.", hint="Leave out --cases, --support."
+            )
+        material = load_data(data) if data is not None else load_corpus(corpus or "demo")
+        with fuzz_bar(enabled=not as_json, classes=len(CLAIM_KINDS)) as progress:
+            found = run_claims(material, per_class=per_class, seed=seed, progress=progress)
+        if as_json:
+            typer.echo(found.model_dump_json(indent=2))
+        else:
+            console().print(claims_view(found))
+        return 1 if found.failed else 0
     if cases is not None:
         report = run_cases(read_cases(cases), name=str(cases), support=support)
     else:
@@ -83,12 +105,14 @@ def fuzz(
 
 
 @contextmanager
-def fuzz_bar(*, enabled: bool) -> Iterator[Callable[[KindResult], None]]:
+def fuzz_bar(
+    *, enabled: bool, classes: int = len(KINDS)
+) -> Iterator[Callable[[KindResult | ClaimResult], None]]:
     """Show a bar while the fuzzer reports its classes to the yielded hook."""
     bar = counting_bar(enabled=enabled, transient=True)
-    task = bar.add_task("Fuzzing", total=len(KINDS), item="")
+    task = bar.add_task("Fuzzing", total=classes, item="")
 
-    def report(result: KindResult) -> None:
+    def report(result: KindResult | ClaimResult) -> None:
         bar.update(task, advance=1, item=result.kind)
 
     with bar:
@@ -99,8 +123,8 @@ def report_view(report: FuzzReport) -> RenderableType:
     """Return the counts of a run as a table, and the quotes that were judged wrongly."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("class", no_wrap=True)
-    for name in ("quotes", "accepted", "refused", "wrong span", "95% interval", "shown"):
-        table.add_column(name, justify="right")
+    for name in ("quotes", "accepted", "mended", "refused", "wrong span", "95% interval", "shown"):
+        table.add_column(name, justify="right", no_wrap=name == "95% interval")
     for label in ("tamper", "benign"):
         rows = [row for row in report.results if row.label == label]
         for row in [*rows, report.total(label)]:
@@ -118,9 +142,10 @@ def _cells(row: KindResult) -> list[str]:
         row.kind,
         f"{row.made:,}",
         f"{row.accepted:,}",
+        f"{row.mended:,}" if row.label == "tamper" else "",
         f"{row.refused + row.crashed:,}" + (f" ({row.crashed} crashed)" if row.crashed else ""),
         str(row.wrong_span),
-        f"{low:.2f}–{high:.2f} %" if row.made else "no material",
+        f"{low:.1f}–{high:.1f} %" if row.made else "no material",
         "" if row.shown is None else f"{row.shown:,}",
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -40,7 +40,7 @@ EntailmentOption = Annotated[
     Path | None,
     typer.Option(
         "--entailment",
-        help="Folder with an ONNX entailment model, for claims that the checks leave open.",
+        help="Folder with an ONNX entailment model: confirms claims in words of their own.",
         envvar="GROUNDED_RAG_ENTAILMENT",
     ),
 ]
@@ -56,8 +56,30 @@ JudgeOption = Annotated[
     str | None,
     typer.Option(
         "--judge",
-        help='"anthropic" or "PROVIDER/MODEL": grades the claims that are still open.',
+        help='"anthropic" or "PROVIDER/MODEL": grades the claims that nothing else confirmed.',
         envvar="GROUNDED_RAG_JUDGE",
+    ),
+]
+FailedClaimOption = Annotated[
+    Literal["refuse", "drop"],
+    typer.Option(
+        help="A claim cannot be mended or restated: refuse the whole answer, or drop the claim."
+    ),
+]
+UnprovenOption = Annotated[
+    Literal["restate", "reask", "refuse"],
+    typer.Option(
+        help="A quote exists, and nothing shows that it says what the claim says: ship the "
+        "source's own words in its place, ask the generator again, or refuse."
+    ),
+]
+# "balanced" is read so that it gets its own error, which says what to use instead.
+SupportOption = Annotated[
+    Literal["strict", "spans-only", "balanced"],
+    typer.Option(
+        metavar="[strict|spans-only]",
+        help="What ships in the generator's own words: what is word for word from its source or "
+        "confirmed, or whatever quotes something that exists.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

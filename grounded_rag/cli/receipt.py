@@ -47,7 +47,8 @@ def verify(
     """Run the verifier again on one receipt, offline.
 
     Without --index or --folder only the receipt itself is checked: its hash, its quotes, and
-    whether they carry its claims.
+    whether its claims have the support that it states. Verbatim and computed claims are shown
+    again; what a model or a judge confirmed is taken at its word, and the output says so.
 
     Exit code 0: every claim stands. 3: altered, wrong or stale. 1: error.
     """

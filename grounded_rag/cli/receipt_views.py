@@ -20,7 +20,7 @@ from grounded_rag.receipts.findings import (
     NearestPassage,
     StaleSource,
 )
-from grounded_rag.receipts.wording import number_line
+from grounded_rag.receipts.wording import number_line, support_line
 from grounded_rag.text.display import one_line, safe
 
 _DIFF = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
@@ -69,6 +69,8 @@ def _claim(claim: ClaimCheck) -> Iterator[RenderableType]:
         mark, style = ("!", "magenta") if claim.stale else ("✓", "green")
     yield Text(f"  {mark} {one_line(claim.claim)}", style=style)
     yield Text(f"      {claim.status.replace('_', ' ')}: {one_line(claim.why)}", style="dim")
+    if support := support_line(claim):
+        yield Text(f"      {one_line(support)}", style="dim")
     for standing in claim.citations:
         if standing.nearest is not None:
             yield Padding(_passage(standing.nearest, "reads now"), (0, 0, 0, 6))
@@ -142,6 +144,7 @@ def _rows(finding: AuditFinding) -> Iterator[tuple[Text, Text]]:
         if not claim.stands:
             what = Text(question, style="bold")
             what.append(f"\n{one_line(claim.claim)}", style="not bold")
+            what.append(f"\n{one_line(support_line(claim))}", style="not bold dim")
             yield what, _why(claim)
 
 

@@ -9,11 +9,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grounded_rag import Answer, Verification
+from grounded_rag import Answer, ClaimStatus, ClaimVerdict, Verification
+from grounded_rag.render.support import withheld_in_words
 from grounded_rag.render.terminal import answer_lines, flag_line
 from grounded_rag.text.display import one_line, safe
 
-_MARKS = {"supported": ("✓", "green"), "contradicted": ("✗", "red")}
+_MARKS = {
+    ClaimStatus.SUPPORTED: ("✓", "green"),
+    ClaimStatus.OPEN: ("?", "yellow"),
+    ClaimStatus.UNCHECKED: ("?", "yellow"),
+    ClaimStatus.CONTRADICTED: ("✗", "red"),
+}
 
 
 def answer_view(answer: Answer, *, trace: bool = False) -> RenderableType:
@@ -37,7 +43,9 @@ def _trace(answer: Answer) -> list[RenderableType]:
             Text(f"  attempt {attempt.number}: {attempt.stop}{one_line(detail)}", style="bold dim")
         )
         if attempt.verification is not None:
-            lines.append(Padding(verification_view(attempt.verification), (0, 0, 0, 4)))
+            restates = answer.policy.get("unproven", "restate") == "restate"
+            view = verification_view(attempt.verification, restates=restates)
+            lines.append(Padding(view, (0, 0, 0, 4)))
     return lines
 
 
@@ -52,25 +60,42 @@ def _cost(answer: Answer) -> str:
     return "  " + " · ".join(parts)
 
 
-def verification_view(verification: Verification) -> RenderableType:
-    """Return the verdict on each claim, with what decided."""
+def verification_view(verification: Verification, *, restates: bool = True) -> RenderableType:
+    """Return the verdict on each claim, with what decided and what ships in its place.
+
+    Args:
+        verification: The verification.
+        restates: Whether the policy lets the source's own words ship in the place of a claim.
+    """
     lines: list[RenderableType] = [Text(f"outcome: {verification.outcome}", style="bold")]
     for verdict in verification.claims:
         mark, style = _MARKS.get(verdict.status, ("✗", "yellow"))
         name = f"{verdict.status}, {verdict.tier}" if verdict.supported else str(verdict.status)
         reason = f" ({verdict.reason})" if verdict.reason else ""
         lines.append(Text(f"{mark} {one_line(verdict.text)}", style=style))
-        lines.append(Text(f"    {name}{reason}: {one_line(verdict.why)}", style="dim"))
+        lines.append(_indented(f"{name}{reason}: {one_line(verdict.why)}", "dim"))
         for located in verdict.located:
             span = located.document_span
             place = f"{located.doc_id}[{span.start}:{span.end}]"
-            lines.append(Text(f"    “{one_line(located.quote)}” — {one_line(place)}", style="dim"))
+            lines.append(_indented(f"“{one_line(located.quote)}” — {one_line(place)}", "dim"))
+        if restates and (verdict.restatements or not verdict.supported):
+            lines.append(_instead(verdict))
     lines.extend(flag_line(flag) for flag in verification.flags)
     lines.extend(
         Text(one_line(f"{problem.reason} @ {problem.path}: {problem.detail}"), style="yellow")
         for problem in verification.problems
     )
     return Group(*lines)
+
+
+def _instead(verdict: ClaimVerdict) -> RenderableType:
+    if verdict.restatement is not None:
+        return _indented(f"would ship instead: {one_line(verdict.restatement)}", "cyan")
+    return _indented(f"nothing would ship instead: {withheld_in_words(verdict)}", "dim")
+
+
+def _indented(text: str, style: str) -> Padding:
+    return Padding(Text(text, style), (0, 0, 0, 4))
 
 
 def pairs_table(rows: Sequence[tuple[str, str]]) -> Table:

@@ -19,6 +19,7 @@ from grounded_rag.events import (
     ReAsked,
     Retrieved,
 )
+from grounded_rag.render.support import IN_SOURCE_WORDS
 from grounded_rag.text.display import one_line
 
 
@@ -52,14 +53,22 @@ def _line(event: Event, *, trace: bool) -> str:
 def _told(event: Event) -> Text | None:
     """Return an event as a line, or None for one that a person need not see."""
     if isinstance(event, Retrieved):
-        return Text(f"  {len(event.chunks)} passages found", style="dim")
+        return Text(f"  {_counted(len(event.chunks), 'passage')} found", style="dim")
     if isinstance(event, Drafting) and event.drafted == 0:
         return Text("  drafting ...", style="dim")
     if isinstance(event, ClaimVerified):
-        return Text(f"  ✓ {one_line(event.verdict.text)}", style="green")
+        told = Text(f"  ✓ {one_line(event.verdict.text)}", style="green")
+        if event.verdict.restated:
+            told.append(f" ({IN_SOURCE_WORDS})", style="dim")
+        return told
     if isinstance(event, ClaimRejected):
         text = f": {one_line(event.verdict.text)}" if event.verdict is not None else ""
         return Text(f"  ✗ a claim did not pass ({event.reason}){text}", style="yellow")
     if isinstance(event, ReAsked):
-        return Text(f"  asked again about {len(event.reasons)} claims", style="dim")
+        about = f" about {_counted(len(event.reasons), 'claim')}" if event.reasons else ""
+        return Text(f"  asked again{about}", style="dim")
     return None
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"

@@ -16,7 +16,8 @@ from grounded_rag.conversation.rules import stand_alone
 from grounded_rag.errors import GroundedRAGError
 from grounded_rag.generate.clients import Connection, connect
 from grounded_rag.generate.failures import provider_error, root_cause
-from grounded_rag.generate.messages import BuiltMessages, sendable
+from grounded_rag.generate.messages import BuiltMessages
+from grounded_rag.generate.passages import sendable
 from grounded_rag.generate.prompts import read_prompt
 from grounded_rag.generate.responses import Ending, ending_of
 

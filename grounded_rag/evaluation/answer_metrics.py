@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from grounded_rag.evaluation.completeness import completeness
 from grounded_rag.evaluation.gold import of_citation, on_gold, pieces_covered
-from grounded_rag.evaluation.judging import Judged
+from grounded_rag.evaluation.judging import Basis, Judged, basis, is_open, is_rejected
 from grounded_rag.evaluation.observations import (
     NOT_APPLICABLE,
     Observation,
@@ -26,14 +26,17 @@ OUTDATED = frozenset({FlagKind.SUPERSEDED, FlagKind.EXPIRED, FlagKind.NOT_YET_EF
 
 
 def faithful_answers(judged: Judged) -> Observation:
-    """Whether all claims of a given answer are supported; an answer without claims is not."""
+    """Whether all claims of a given answer are supported; an answer without claims is not.
+
+    An answer with an open claim, and none that is rejected, is neither faithful nor unfaithful.
+    """
     if judged.answerable is False or judged.state == "refused":
         return NOT_APPLICABLE
     return _all_supported(judged)
 
 
 def faithful_claims(judged: Judged) -> Observation:
-    """Claims of given answers that are supported."""
+    """Claims of given answers that are supported, of those that are supported or rejected."""
     if judged.answerable is False or judged.state == "refused":
         return NOT_APPLICABLE
     if judged.state == "failed":
@@ -42,7 +45,7 @@ def faithful_claims(judged: Judged) -> Observation:
 
 
 def hallucinated_claims(judged: Judged) -> Observation:
-    """Claims of given answers, to any question, that no retrieved text carries."""
+    """Claims of given answers, to any question, that a hard check rejects; never open ones."""
     if judged.state == "refused":
         return NOT_APPLICABLE
     if judged.state == "failed":
@@ -51,10 +54,66 @@ def hallucinated_claims(judged: Judged) -> Observation:
 
 
 def drafted_hallucinations(judged: Judged) -> Observation:
-    """Claims of first drafts that did not pass: what would have been shown without the check."""
+    """Claims of first drafts that a hard check rejects: what a reader would have been told."""
     if judged.drafted is None:
         return NOT_APPLICABLE
     return _claims(judged.drafted, supported=False)
+
+
+def claims_resting_on(judged: Judged, *, on: Basis) -> Observation:
+    """Claims, shown or withheld, that rest on one thing: the shares of all add up to one.
+
+    Args:
+        judged: The record.
+        on: On what they rest; `refused` stands for those of which nothing was shown.
+    """
+    if judged.state == "failed":
+        return failed(judged.failure)
+    found = [basis(claim) for claim in judged.claims] + [Basis.REFUSED] * len(judged.withheld)
+    unchecked = _unchecked(judged.claims)
+    return Observation(
+        hits=found.count(on),
+        trials=len(found) - len(unchecked),
+        failed=len(unchecked),
+        why=unchecked[0].why if unchecked else "",
+    )
+
+
+def answers_resting_on(judged: Judged, *, on: Basis) -> Observation:
+    """Questions whose answer rests on one thing: that of its weakest claim.
+
+    Args:
+        judged: The record.
+        on: On what it rests; `refused` stands for a refusal.
+    """
+    if judged.state == "failed":
+        return failed(judged.failure)
+    if judged.state == "refused":
+        return yes_or_no(on is Basis.REFUSED)
+    if not judged.claims:
+        return NOT_APPLICABLE
+    order = list(Basis)
+    weakest = max((basis(claim) for claim in judged.claims), key=order.index)
+    if weakest is Basis.UNCHECKED:
+        return failed(_unchecked(judged.claims)[0].why)
+    return yes_or_no(weakest is on)
+
+
+def open_support(judged: Judged) -> Observation:
+    """How well the words of open claims stand in what was retrieved: an order, no probability."""
+    if judged.state == "failed":
+        return failed(judged.failure)
+    scores = [score for score in judged.support if score is not None]
+    return Observation(hits=sum(scores), trials=len(scores))
+
+
+def parts_apart(judged: Judged) -> Observation:
+    """Parts of another system's prose that state nothing, among all of its parts."""
+    if judged.state == "failed":
+        return failed(judged.failure)
+    if judged.state == "refused" or judged.own_citations:
+        return NOT_APPLICABLE
+    return share(judged.apart, judged.apart + len(judged.claims))
 
 
 def correct_answers(judged: Judged) -> Observation:
@@ -235,10 +294,12 @@ def relevant_answers(judged: Judged, *, threshold: float | None) -> Observation:
 def _all_supported(judged: Judged) -> Observation:
     if judged.state == "failed":
         return failed(judged.failure)
-    if any(_rejected(claim) for claim in judged.claims) or not judged.claims:
+    if any(map(is_rejected, judged.claims)) or not judged.claims:
         return yes_or_no(False)
     unchecked = _unchecked(judged.claims)
-    return failed(unchecked[0].why) if unchecked else yes_or_no(True)
+    if unchecked:
+        return failed(unchecked[0].why)
+    return NOT_APPLICABLE if any(map(is_open, judged.claims)) else yes_or_no(True)
 
 
 def _cites_gold(judged: Judged) -> bool:
@@ -249,14 +310,10 @@ def _places(judged: Judged) -> list[Located]:
     return [
         check.located
         for claim in judged.claims
-        if not _rejected(claim)
+        if not is_rejected(claim)
         for check in claim.citations
         if check.located is not None and check.problem is None
     ]
-
-
-def _rejected(claim: ClaimVerdict) -> bool:
-    return not claim.supported and claim.status is not ClaimStatus.UNCHECKED
 
 
 def _unchecked(claims: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
@@ -264,11 +321,14 @@ def _unchecked(claims: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
 
 
 def _claims(claims: Sequence[ClaimVerdict], *, supported: bool) -> Observation:
+    """Count claims that are supported or rejected; open ones are neither."""
+    found = [basis(claim) for claim in claims]
     unchecked = _unchecked(claims)
-    hits = sum(c.supported if supported else _rejected(c) for c in claims)
+    rejected = found.count(Basis.REJECTED)
+    settled = len(claims) - len(unchecked) - found.count(Basis.OPEN)
     return Observation(
-        hits=hits,
-        trials=len(claims) - len(unchecked),
+        hits=settled - rejected if supported else rejected,
+        trials=settled,
         failed=len(unchecked),
         why=unchecked[0].why if unchecked else "",
     )

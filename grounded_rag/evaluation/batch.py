@@ -22,6 +22,7 @@ from grounded_rag.evaluation.report import EvalReport, ReportBuilder
 from grounded_rag.evaluation.runner import Progress, ProgressHook
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.protocols import SupportCheck
+from grounded_rag.verification.rules import Rules
 from grounded_rag.version import __version__
 
 
@@ -45,8 +46,8 @@ def evaluate_answers(
         golden: Golden set that adds labels and gold, matched by id, else by question. Its items
             without an answer count as missing.
         run: Folder for the run, which must not hold one; None keeps nothing but the report.
-        policy: Which support counts; the default counts near-copies, and leaves a claim that
-            nothing rejects or confirms unchecked.
+        policy: Rules in force. A claim that is neither a statement of its source nor confirmed nor
+            rejected is open, and counts as neither support nor hallucination.
         refusal: That system's refusal string; "" means the built-in one.
         checks: Support checks, such as one that asks an entailment model; None means the
             built-in ones.
@@ -56,7 +57,8 @@ def evaluate_answers(
     Raises:
         InputError: A file cannot be read or holds no answer, or the folder holds a run.
     """
-    rules = policy or Policy()
+    policy = policy or Policy()
+    rules = Rules.of(policy, refusal=refusal or None, checks=checks)
     labels = load_golden(golden) if golden is not None else ()
     meta = RunMeta(
         id=new_id(),
@@ -64,15 +66,15 @@ def evaluate_answers(
         package_version=__version__,
         golden=str(golden or answers),
         generator=name or Path(answers).stem,
-        policy=rules.model_dump(mode="json"),
-        fingerprint=fingerprint(rules, refusal),
+        policy=policy.model_dump(mode="json"),
+        fingerprint=fingerprint(policy, refusal),
         refusal=refusal,
         verifier=verifier_fingerprint(),
         checks=check_identities(checks),
     )
 
     def judge(line_content: Recorded | Unreadable) -> EvalRecord:
-        return judge_other(line_content, policy=rules, refusal=refusal, checks=checks)
+        return judge_other(line_content, rules=rules)
 
     lines = (line.content for line in read_answers(answers, format=format, golden=labels))
     records = _judged(lines, judge)

@@ -7,15 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from grounded_rag.config import Policy
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.answer_metrics import correct_answers
 from grounded_rag.evaluation.certificate import Bound, Certificate, Fuzzed, Subject, make_bound
 from grounded_rag.evaluation.judging import Judged, judged
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.testing.tamper import FuzzReport
 
 FALSE_PASS = "false_pass"  # noqa: S105 - a rate's name
@@ -65,12 +63,7 @@ def certify_run(
         InputError: The run is incomplete, or has no labelled question.
     """
     records = complete_records(run)
-    try:
-        policy = Policy.model_validate(run.meta.policy)
-    except ValidationError as error:
-        raise InputError(
-            "The run's policy cannot be read.", hint="Make the run again with this version."
-        ) from error
+    policy = policy_of(run.meta)
     foreign = not run.meta.fingerprint or any(
         record.other is not None for record in records.values()
     )

@@ -13,12 +13,14 @@ from grounded_rag.protocols import ClaimCase, EntailmentModel, Judge, SupportChe
 from grounded_rag.types import ClaimVerdict, Located, Signal
 from grounded_rag.verification.stack import Staged
 
-_VERIFIER = ("verification", "text", "types", "decision.py", "compose.py", "validity.py")
+_VERIFIER = ("verification", "text", "types", "data", "decision.py", "compose.py", "validity.py")
+_BY_VERIFIER = frozenset({"asserted"})
+"""Signals that no check gives: the verifier finds them again each time."""
 
 
 @cache
 def verifier_fingerprint() -> str:
-    """Return the SHA-256, hexadecimal, over the code that judges claims and decides on answers."""
+    """Return the SHA-256, hexadecimal, over code and word lists that judge claims and decide."""
     digest = hashlib.sha256()
     package = resources.files("grounded_rag")
     for name in _VERIFIER:
@@ -29,7 +31,7 @@ def verifier_fingerprint() -> str:
 
 def _sources(node: resources.abc.Traversable, path: str) -> Iterable[tuple[str, bytes]]:
     if node.is_file():
-        if path.endswith(".py"):
+        if path.endswith((".py", ".toml")):
             yield path, node.read_bytes()
         return
     for child in node.iterdir():
@@ -108,7 +110,9 @@ class RecordedSignals:
 
     def __init__(self, verdicts: Iterable[ClaimVerdict]) -> None:
         self._by_case: dict[_Key, Mapping[str, Signal]] = {
-            _key(verdict.text, verdict.located): {s.check: s for s in verdict.signals}
+            _key(verdict.text, verdict.located): {
+                s.check: s for s in verdict.signals if s.check not in _BY_VERIFIER
+            }
             for verdict in verdicts
             # Checks run only where every citation has its place.
             if verdict.citations and all(c.problem is None for c in verdict.citations)

@@ -6,10 +6,11 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from grounded_rag.evaluation.answer_metrics import OUTDATED, outdated_documents
+from grounded_rag.evaluation.causes import Area, cause_of, main_reason
 from grounded_rag.evaluation.facts import Facts
-from grounded_rag.evaluation.judging import Judged
+from grounded_rag.evaluation.judging import Judged, is_open, is_rejected
 from grounded_rag.evaluation.records import Answerable
-from grounded_rag.types import ClaimStatus, ClaimVerdict, Frozen, Reason
+from grounded_rag.types import ClaimVerdict, Frozen, Reason
 
 BURIED_RANK = 5
 """From this rank on, a retrieved fact counts as buried behind others."""
@@ -31,17 +32,6 @@ class FailureKind(StrEnum):
     SOURCE_DISAGREES = "source_disagrees"
 
 
-class Area(StrEnum):
-    """Where a fix belongs."""
-
-    NOWHERE = "nowhere"
-    RETRIEVAL = "retrieval"
-    PROMPT = "prompt"
-    DATA = "data pipeline"
-    GOLDEN = "golden set"
-    OPERATION = "operation"
-
-
 class Diagnosis(Frozen):
     """The verdict on one record.
 
@@ -50,12 +40,14 @@ class Diagnosis(Frozen):
         why: The evidence for it, in one sentence.
         area: Where the fix belongs.
         fix: What to try.
+        reason: Where it was refused although claims were drafted: why nothing of them was shown.
     """
 
     kind: FailureKind
     why: str
     area: Area
     fix: str
+    reason: Reason | None = None
 
 
 class _Fix(NamedTuple):
@@ -76,8 +68,7 @@ _FIXES = {
     ),
     FailureKind.UNFAITHFUL: _Fix(
         Area.PROMPT,
-        "Ask for claims in the words of their quotes, keep the verifier strict, or change the "
-        "model.",
+        "Ask for whole sentences of the passages, keep the support strict, or change the model.",
     ),
     FailureKind.STALE: _Fix(
         Area.DATA,
@@ -96,13 +87,11 @@ _FIXES = {
     ),
     FailureKind.WRONG_REFUSAL: _Fix(
         Area.PROMPT,
-        "Look at the trace: a draft that failed needs another wording or a check that confirms "
-        "paraphrase; without a draft, the prompt or the generator is too shy.",
+        "Nothing was drafted: the prompt or the generator is too shy.",
     ),
     FailureKind.MISSED_REFUSAL: _Fix(
         Area.PROMPT,
-        "Sharpen when to decline, raise the threshold of the generator, or tighten the support "
-        "preset.",
+        "Sharpen when to decline, or raise the threshold of the generator.",
     ),
     FailureKind.SOURCE_DISAGREES: _Fix(
         Area.GOLDEN,
@@ -121,14 +110,13 @@ def diagnose(judged: Judged) -> Diagnosis:
         judged: The record, judged.
     """
     kind, why = _kind(judged)
-    fix = _FIXES[kind]
-    return Diagnosis(kind=kind, why=why, area=fix.area, fix=fix.text)
+    area, fix = _FIXES[kind]
+    reason = main_reason(judged.withheld) if kind is FailureKind.WRONG_REFUSAL else None
+    if reason is not None:
+        area, what, fix = cause_of(reason)
+        why = f"{why} Its draft was withheld: {what} ({reason})."
+    return Diagnosis(kind=kind, why=why, area=area, fix=fix, reason=reason)
 
-
-_LOOSE = frozenset(
-    {Reason.ADDED_CONTENT, Reason.LOW_OVERLAP, Reason.STRONGER_THAN_QUOTE, Reason.FAR_FROM_QUOTE}
-)
-"""Reasons that call a claim loosely worded: beside the fact, that is the smaller mistake."""
 
 _Verdict = tuple[FailureKind, str]
 
@@ -146,14 +134,20 @@ def _kind(judged: Judged) -> _Verdict:
             "It was refused, and what had been retrieved is not on record.",
         )
     facts = Facts(judged)
+    if not facts.known:
+        return _without_fact(judged)
     return _refused(facts) if judged.state == "refused" else _answered(judged, facts)
 
 
 def _unanswerable(judged: Judged) -> _Verdict:
     if judged.state == "refused":
         return FailureKind.NONE, "The documents do not answer it, and it was refused."
-    bad = _rejected(judged)
-    how = f"“{_cut(bad[0].text)}” is not even supported" if bad else "every claim only quotes"
+    bad, unsure = _rejected(judged), list(filter(is_open, judged.claims))
+    how = "every claim only quotes"
+    if bad:
+        how = f"“{_cut(bad[0].text)}” is rejected by a check as well"
+    elif unsure:
+        how = f"nothing has shown “{_cut(unsure[0].text)}”"
     return FailureKind.MISSED_REFUSAL, f"The documents do not answer it; {how}."
 
 
@@ -164,7 +158,17 @@ def _unlabelled(judged: Judged) -> _Verdict:
     outdated = _untold_outdated(judged)
     if outdated:
         return FailureKind.STALE, f"It rests on {', '.join(sorted(outdated))}, out of force."
-    return FailureKind.NONE, "Nobody has said what the right answer is."
+    return FailureKind.NONE, f"Nobody has said what the right answer is.{_left_open(judged)}"
+
+
+def _without_fact(judged: Judged) -> _Verdict:
+    """The question has an answer, and nobody has said which."""
+    if judged.state == "refused":
+        return (
+            FailureKind.WRONG_REFUSAL,
+            "The documents answer it, and it was refused; nobody has said what the answer is.",
+        )
+    return _unlabelled(judged)
 
 
 def _refused(facts: Facts) -> _Verdict:
@@ -206,12 +210,12 @@ def _on_gold(judged: Judged, facts: Facts) -> _Verdict:
     bad = _rejected(judged)
     if bad:
         return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
-    return _short_of_expected(facts)
+    return _short_of_expected(judged, facts)
 
 
 def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
     """The claims cite documents in force, and no place of the fact."""
-    bad = [claim for claim in _rejected(judged) if claim.reason not in _LOOSE]
+    bad = _rejected(judged)
     if bad:
         return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
     rank = facts.rank
@@ -220,7 +224,7 @@ def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
             FailureKind.BURIED,
             f"The fact stands at rank {rank}; the answer rests on rank {facts.best_cited_rank}.",
         )
-    if facts.complete and not _rejected(judged):
+    if facts.complete:
         return FailureKind.NONE, "It gives the expected answer from another place."
     rival = facts.untold_conflict()
     if rival:
@@ -231,10 +235,10 @@ def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
     )
 
 
-def _short_of_expected(facts: Facts) -> _Verdict:
+def _short_of_expected(judged: Judged, facts: Facts) -> _Verdict:
     """The claims are on the fact and nothing rejects them; what they say may still differ."""
     if facts.complete is not False:
-        return FailureKind.NONE, "It cites the fact."
+        return FailureKind.NONE, f"It cites the fact.{_left_open(judged)}"
     piece = facts.uncited_piece()
     if piece is not None:
         return _uncited_piece(facts, piece)
@@ -255,7 +259,7 @@ def _short_of_expected(facts: Facts) -> _Verdict:
             FailureKind.IRRELEVANT,
             f"The source says {', '.join(values)}, and the answer does not.",
         )
-    return FailureKind.NONE, "It cites the fact."
+    return FailureKind.NONE, f"It cites the fact.{_left_open(judged)}"
 
 
 def _uncited_piece(facts: Facts, piece: int) -> _Verdict:
@@ -274,11 +278,13 @@ def _untold_outdated(judged: Judged) -> frozenset[str]:
 
 
 def _rejected(judged: Judged) -> list[ClaimVerdict]:
-    return [
-        claim
-        for claim in judged.claims
-        if not claim.supported and claim.status is not ClaimStatus.UNCHECKED
-    ]
+    return [claim for claim in judged.claims if is_rejected(claim)]
+
+
+def _left_open(judged: Judged) -> str:
+    """Say what nothing has shown, as a sentence to follow another; "" where all is shown."""
+    unsure = next(filter(is_open, judged.claims), None)
+    return "" if unsure is None else f" Nothing has shown “{_cut(unsure.text)}”."
 
 
 def _why_rejected(verdict: ClaimVerdict) -> str:

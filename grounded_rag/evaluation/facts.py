@@ -8,7 +8,7 @@ from functools import cached_property
 
 from grounded_rag.evaluation.completeness import Completeness, completeness
 from grounded_rag.evaluation.gold import of_chunk, of_citation, on_gold, on_piece, pieces_covered
-from grounded_rag.evaluation.judging import Judged
+from grounded_rag.evaluation.judging import Judged, is_open
 from grounded_rag.evaluation.records import GoldenItem
 from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
 from grounded_rag.types import (
@@ -17,7 +17,6 @@ from grounded_rag.types import (
     FlagKind,
     Located,
     RetrievedChunk,
-    Tier,
 )
 from grounded_rag.validity import current
 
@@ -33,6 +32,11 @@ class Facts:
     def __init__(self, judged: Judged) -> None:
         self._judged = judged
         self.item: GoldenItem = judged.item
+
+    @property
+    def known(self) -> bool:
+        """Whether anybody has said what the fact is."""
+        return bool(self.item.gold) or bool(self.item.expected.strip())
 
     @cached_property
     def rank(self) -> int | None:
@@ -100,10 +104,10 @@ class Facts:
         return None
 
     def unconfirmed(self) -> ClaimVerdict | None:
-        """Return a claim that is no near-copy and that nothing confirmed, or None."""
-        unsure = (ClaimStatus.UNCHECKED, Tier.LEXICAL)
+        """Return a claim that nothing has shown, or None."""
         return next(
-            (c for c in self._judged.claims if c.status in unsure or c.tier in unsure), None
+            (c for c in self._judged.claims if is_open(c) or c.status is ClaimStatus.UNCHECKED),
+            None,
         )
 
     def why_missing(self) -> str:

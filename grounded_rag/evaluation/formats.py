@@ -86,16 +86,17 @@ def read_answers(
     known = {item.id: item for item in golden}
     by_question = {item.question: item for item in golden}
     for number, text in _objects(Path(path)):
+        row: dict[str, Any] = {}
+        content: Recorded | Unreadable
         try:
             row = _row(text)
-            recorded = reader(row)
+            content = reader(row)
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-            yield Line(number=number, content=_unreadable(number, error))
-            continue
-        item = known.get(str(row.get("id", ""))) or by_question.get(recorded.item.question)
+            content = _unreadable(number, row, error)
+        item = known.get(str(row.get("id", ""))) or by_question.get(content.item.question)
         if item is not None:
-            recorded = recorded.model_copy(update={"item": item})
-        yield Line(number=number, content=recorded)
+            content = content.model_copy(update={"item": item})
+        yield Line(number=number, content=content)
 
 
 def _objects(path: Path) -> Iterator[tuple[int, Any]]:
@@ -125,7 +126,9 @@ def _row(given: Any) -> dict[str, Any]:
     return row
 
 
-def _unreadable(number: int, error: Exception) -> Unreadable:
+def _unreadable(number: int, row: Mapping[str, Any], error: Exception) -> Unreadable:
+    """Return why a line cannot be used, under its own id and question where it says them."""
+    hint = "docs/evaluation.md shows the shape of each format."
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -136,14 +139,28 @@ def _unreadable(number: int, error: Exception) -> Unreadable:
         message = f"the field {error.args[0]!r} is missing"
     else:
         message = str(error)[:200].encode("utf-8", "replace").decode()
+        hint = getattr(error, "hint", hint)
+    named = row.get("id")
+    asked = next((row[key] for key in _QUESTIONS if isinstance(row.get(key), str)), "")
     return Unreadable(
-        item=GoldenItem(id=f"line-{number}", question=f"(line {number})"),
-        error=RecordError(
-            kind="InputError",
-            message=f"line {number}: {message}",
-            hint="docs/evaluation.md shows the shape of each format.",
+        item=GoldenItem(
+            id=str(named) if isinstance(named, str | int) and str(named) else f"line-{number}",
+            question=asked.strip() or f"(line {number})",
         ),
+        error=RecordError(kind="InputError", message=f"line {number}: {message}", hint=hint),
     )
+
+
+_QUESTIONS = ("question", "user_input", "query")
+"""Where the formats keep the question."""
+
+
+class _ShapeError(TypeError):
+    """A field has another shape than its format says, and this is what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def _own(row: Mapping[str, Any]) -> Recorded:
@@ -233,13 +250,24 @@ def _refused(row: Mapping[str, Any]) -> bool | None:
 def _contexts(given: Any) -> tuple[Context, ...]:
     if not isinstance(given, list | None):
         # A lone text would be read letter by letter.
-        raise TypeError(f"contexts are a list, and {type(given).__name__} was found")
+        found = "a text" if isinstance(given, str) else f"a {type(given).__name__}"
+        raise _ShapeError(
+            f"contexts are a list, and {found} was found",
+            "Write a JSON list of texts; a table that was saved as CSV turns lists into texts, so "
+            "export JSON lines instead.",
+        )
     contexts: list[Context] = []
     taken: set[str] = set()
     for number, one in enumerate(given or (), start=1):
         text, name = one, f"context-{number}"
         if not isinstance(one, str):
-            text = _text(one["text"])
+            if not isinstance(one, dict) or not isinstance(one.get("text"), str):
+                raise _ShapeError(
+                    f"contexts[{number - 1}] holds no text",
+                    'Each context is a text, or {"id": …, "text": …}; leave out those that are '
+                    "empty.",
+                )
+            text = one["text"]
             name = str(one.get("id") or one.get("chunk_id") or name)
         # Chunks of one document often carry its id: one must not hide the other.
         unique = name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from grounded_rag.evaluation.judging import Judged
+from grounded_rag.evaluation.judging import Basis, Judged, basis
 from grounded_rag.evaluation.report import ItemRow, Standing
 from grounded_rag.highlight import segments
 from grounded_rag.types import ClaimVerdict, Located, RetrievedChunk
@@ -18,6 +18,15 @@ TONES = {
     Standing.FALSE_REFUSAL: "warn",
     Standing.UNLABELLED: "muted",
     Standing.ERROR: "bad",
+}
+BASES = {
+    Basis.VERBATIM: "good",
+    Basis.CONFIRMED: "good",
+    Basis.RESTATED: "good",
+    Basis.OPEN: "muted",
+    Basis.UNCHECKED: "muted",
+    Basis.REJECTED: "bad",
+    Basis.REFUSED: "warn",
 }
 _DRAFTS = 6
 _GOLD = 4
@@ -68,7 +77,9 @@ def _parts(judged: Judged, row: ItemRow, likely: Sequence[float | None]) -> Iter
 def _shown(judged: Judged, likely: Sequence[float | None]) -> Iterator[str]:
     chunks = {chunk.chunk.id: chunk for chunk in judged.retrieved}
     for place, claim in enumerate(judged.claims):
-        yield from _claim(claim, chunks, likely[place : place + 1])
+        yield from _claim(
+            claim, chunks, likely[place : place + 1], judged.support[place : place + 1]
+        )
     for flag in dict.fromkeys((flag.kind, flag.detail) for flag in judged.flags):
         yield f'<p class="small warn">{escape(flag[0])}: {escape(flag[1])}</p>'
     for part in judged.unanswered:
@@ -77,22 +88,26 @@ def _shown(judged: Judged, likely: Sequence[float | None]) -> Iterator[str]:
         refusal = judged.record.answer.refusal if judged.record.answer else None
         detail = f" {escape(refusal.detail)}" if refusal else ""
         yield f'<p class="claim">Refused.{detail}</p>'
-        failed = [c for c in judged.drafted or () if not c.supported][:_DRAFTS]
-        if failed:
-            yield '<p class="small muted">Drafted, and never shown:</p>'
-        for claim in failed:
-            yield from _claim(claim, chunks)
+    if judged.withheld:
+        yield '<p class="small muted">Drafted, and never shown:</p>'
+    for claim in judged.withheld[:_DRAFTS]:
+        yield from _claim(claim, chunks)
+    if judged.apart:
+        yield f'<p class="small muted">Parts that state nothing: {judged.apart}</p>'
 
 
 def _claim(
-    claim: ClaimVerdict, chunks: dict[str, RetrievedChunk], likely: Sequence[float | None] = ()
+    claim: ClaimVerdict,
+    chunks: dict[str, RetrievedChunk],
+    likely: Sequence[float | None] = (),
+    support: Sequence[float | None] = (),
 ) -> Iterator[str]:
-    tone = "good" if claim.supported else "muted" if claim.status == "unchecked" else "bad"
+    rests = basis(claim)
     reason = f" · {escape(claim.reason)}" if claim.reason else ""
+    figures = "".join(map(_likely, likely)) if likely else "".join(map(_support, support))
     yield (
         f'<p class="claim">{escape(claim.text)} '
-        f'<span class="tag {tone}">{escape(claim.status)} · {escape(claim.tier)}{reason}</span>'
-        f"{''.join(map(_likely, likely))}</p>"
+        f'<span class="tag {BASES[rests]}">{escape(rests)}{reason}</span>{figures}</p>'
     )
     if not claim.supported and claim.why:
         yield f'<p class="small muted">{escape(claim.why)}</p>'
@@ -109,6 +124,10 @@ def _claim(
 
 def _likely(share: float | None) -> str:
     return f' <span class="tag">P(true) {"unknown" if share is None else f"{share:.2f}"}</span>'
+
+
+def _support(score: float | None) -> str:
+    return "" if score is None else f' <span class="tag">support score {score:.2f}</span>'
 
 
 def _quote(located: Located, chunk: RetrievedChunk) -> str:

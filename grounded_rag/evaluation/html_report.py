@@ -42,6 +42,7 @@ from grounded_rag.evaluation.runs import Run, policy_of
 ANSWERS_SHOWN = 500
 """Answers written out in full; those that went wrong come first."""
 
+_POLICY = ("support", "unproven", "on_failed_claim")
 _CARDS = ("faithful_answers", "correct_answers", "false_refusals", "right_refusals")
 _GOOD = frozenset({Standing.RIGHT, Standing.RIGHT_REFUSAL})
 
@@ -129,7 +130,7 @@ def _head(report: EvalReport) -> Iterator[str]:
     facts = [
         f"{len(report.items)} of {meta.items} questions",
         f"generator {meta.generator or '-'}",
-        f"policy {meta.policy.get('support', '-')}, {meta.policy.get('on_failed_claim', '-')}",
+        f"policy {', '.join(str(meta.policy.get(name, '-')) for name in _POLICY)}",
         f"index {Path(meta.index.name).name or '-'} ({meta.index.documents} documents)",
         f"{meta.started:%Y-%m-%d %H:%M} UTC",
         f"run {meta.id}",
@@ -196,15 +197,11 @@ def _plots(report: EvalReport, baseline: EvalReport | None) -> Iterator[str]:
     else:
         yield "<figure><figcaption>Needs questions of both kinds.</figcaption></figure>"
     if scored:
-        by = (
-            "their relevance to the question"
-            if report.meta.relevance_threshold is not None
-            else "the least nearness of their claims to their quotes"
-        )
         yield (
-            f"<figure>{reliability(reliability_bins(scored))}<figcaption>Answers by {by}, raw and "
-            "uncalibrated, against the share of right answers. A calibrated score would lie on the "
-            "diagonal. Numbers count answers; bars are exact 95 % intervals.</figcaption></figure>"
+            f"<figure>{reliability(reliability_bins(scored))}<figcaption>Answers by their "
+            "relevance to the question, raw and uncalibrated, against the share of right answers. "
+            "A calibrated score would lie on the diagonal. Numbers count answers; bars are exact "
+            "95 % intervals.</figcaption></figure>"
         )
     yield "</div>"
 

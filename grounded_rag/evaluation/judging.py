@@ -3,21 +3,72 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 from grounded_rag.config import Policy
-from grounded_rag.decision import shippable
-from grounded_rag.evaluation.records import Answerable, EvalRecord, GoldenItem
+from grounded_rag.decision import shipping
+from grounded_rag.evaluation.records import Answerable, EvalRecord, GoldenItem, OtherAnswer
 from grounded_rag.types import (
+    Answer,
     ClaimStatus,
     ClaimVerdict,
     Flag,
     RefusalReason,
     RetrievedChunk,
     Tier,
+    Verification,
 )
 
 State = Literal["answered", "refused", "failed"]
+
+
+class Basis(StrEnum):
+    """On what a claim rests, or why nothing of it was shown; the weakest comes last.
+
+    `open` is no reproach: nothing has shown the claim, and nothing speaks against it. `unchecked`
+    says that a check broke down, `rejected` that a hard check found what is wrong with the claim,
+    and `refused` that it was never shown.
+    """
+
+    VERBATIM = "verbatim"
+    CONFIRMED = "confirmed"
+    RESTATED = "restated"
+    OPEN = "open"
+    UNCHECKED = "unchecked"
+    REJECTED = "rejected"
+    REFUSED = "refused"
+
+
+_OPEN = frozenset({ClaimStatus.OPEN, ClaimStatus.UNCITED})
+_REJECTED = frozenset({ClaimStatus.UNSUPPORTED, ClaimStatus.CONTRADICTED})
+_TIERS = {
+    Tier.VERBATIM: Basis.VERBATIM,
+    Tier.CONFIRMED: Basis.CONFIRMED,
+    # Its quote exists and nothing else is known: what the policy "spans-only" asks for.
+    Tier.NONE: Basis.OPEN,
+}
+
+
+def basis(claim: ClaimVerdict) -> Basis:
+    """Return on what a claim that was shown rests."""
+    if claim.status is ClaimStatus.UNCHECKED:
+        return Basis.UNCHECKED
+    if claim.status in _OPEN:
+        return Basis.OPEN
+    if claim.status in _REJECTED:
+        return Basis.REJECTED
+    return Basis.RESTATED if claim.restated else _TIERS[claim.tier]
+
+
+def is_rejected(claim: ClaimVerdict) -> bool:
+    """Whether a hard check says what is wrong with a claim; an open claim is not rejected."""
+    return basis(claim) is Basis.REJECTED
+
+
+def is_open(claim: ClaimVerdict) -> bool:
+    """Whether nothing has shown a claim and nothing speaks against it."""
+    return basis(claim) is Basis.OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +82,11 @@ class Judged:
         state: Answered (in part too), refused, or failed: nothing that could be scored.
         failure: Why it failed, or "".
         text: The text shown.
-        claims: The claims shown, with verdicts as the policy sees them.
+        claims: The claims shown: in their own words, or restated in those of the source.
         drafted: The claims of the first draft, or None where there was none.
+        withheld: The claims of the last draft of which nothing was shown.
+        support: Support score of each shown claim that is open, by its place in `claims`.
+        apart: Number of parts of the text that state nothing: headings, greetings, source lists.
         flags: Remarks on the claims that the reader was told.
         found: Remarks that the verifier would have made, told or not.
         unanswered: Parts of the question said to be open.
@@ -46,6 +100,9 @@ class Judged:
     text: str = ""
     claims: tuple[ClaimVerdict, ...] = ()
     drafted: tuple[ClaimVerdict, ...] | None = None
+    withheld: tuple[ClaimVerdict, ...] = ()
+    support: tuple[float | None, ...] = ()
+    apart: int = 0
     flags: tuple[Flag, ...] = ()
     found: tuple[Flag, ...] = ()
     unanswered: tuple[str, ...] = ()
@@ -74,24 +131,21 @@ def judged(record: EvalRecord, policy: Policy) -> Judged:
 
     Args:
         record: The record.
-        policy: Says which tiers of support count.
+        policy: Says what ships of a drafted claim.
     """
     if record.error is not None:
-        failure = f"{record.error.kind}: {record.error.message}"
+        message = record.error.message.rstrip(".")
+        failure = f"{record.error.kind}: {message}. {record.error.hint}".rstrip()
         return Judged(record=record, state="failed", failure=failure)
     if record.other is not None:
-        return _of_other(record, policy)
+        return _of_other(record, record.other)
     if record.answer is not None:
-        return _of_answer(record, policy)
+        return _of_answer(record, record.answer, policy)
     return Judged(record=record, state="failed", failure="The record holds no answer.")
 
 
-def _of_answer(record: EvalRecord, policy: Policy) -> Judged:
-    answer = record.answer
-    if answer is None:
-        raise ValueError("the record holds no answer of ours")
-    first = next((a.verification for a in answer.trace.attempts if a.verification), None)
-    drafted = None if first is None else tuple(shippable(v, policy) for v in first.claims)
+def _of_answer(record: EvalRecord, answer: Answer, policy: Policy) -> Judged:
+    drafts = [a.verification for a in answer.trace.attempts if a.verification is not None]
     unchecked = (
         answer.refusal is not None and answer.refusal.reason is RefusalReason.COULD_NOT_CHECK
     )
@@ -102,7 +156,8 @@ def _of_answer(record: EvalRecord, policy: Policy) -> Judged:
         failure="A check of the claims could not be completed." if unchecked else "",
         text=answer.text if answer.answered else "",
         claims=answer.claims,
-        drafted=drafted,
+        drafted=drafts[0].claims if drafts else None,
+        withheld=_withheld(drafts[-1], policy, answered=answer.answered) if drafts else (),
         flags=answer.flags,
         found=answer.flags,
         unanswered=answer.unanswered,
@@ -110,10 +165,13 @@ def _of_answer(record: EvalRecord, policy: Policy) -> Judged:
     )
 
 
-def _of_other(record: EvalRecord, policy: Policy) -> Judged:
-    other = record.other
-    if other is None:
-        raise ValueError("the record holds no answer of another system")
+def _withheld(last: Verification, policy: Policy, *, answered: bool) -> tuple[ClaimVerdict, ...]:
+    if not answered:
+        return last.claims
+    return tuple(verdict for verdict in last.claims if not shipping(verdict, policy))
+
+
+def _of_other(record: EvalRecord, other: OtherAnswer) -> Judged:
     if other.refused:
         return Judged(
             record=record,
@@ -127,26 +185,12 @@ def _of_other(record: EvalRecord, policy: Policy) -> Judged:
         record=record,
         state="answered",
         text=other.text,
-        claims=tuple(_confirmed(v, policy) for v in other.verification.claims),
+        claims=other.verification.claims,
+        support=other.support,
+        apart=len(other.apart),
         # Ours, found afterwards: the other system's reader was told nothing of them.
         found=other.verification.flags,
         unanswered=other.verification.unanswered,
         retrieved=other.contexts,
         own_citations=other.own_citations,
-    )
-
-
-def _confirmed(verdict: ClaimVerdict, policy: Policy) -> ClaimVerdict:
-    """Return a verdict on a foreign claim: one that nothing confirms or rejects is unchecked.
-
-    Our own pipeline refuses such a claim, because it can ask again. About another system's answer
-    the truth is that nobody has checked it, and that is never counted as a "no".
-    """
-    if shippable(verdict, policy).supported or verdict.tier is not Tier.LEXICAL:
-        return verdict
-    return verdict.model_copy(
-        update={
-            "status": ClaimStatus.UNCHECKED,
-            "why": "Nothing rejects the claim and nothing configured can confirm it.",
-        }
     )

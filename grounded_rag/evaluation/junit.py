@@ -6,6 +6,8 @@ import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from grounded_rag.evaluation.gate import GateResult
+from grounded_rag.evaluation.markdown_report import rate
+from grounded_rag.evaluation.metrics import MetricResult
 from grounded_rag.evaluation.report import EvalReport, Standing
 
 # XML 1.0 has no way to write these, escaped or not.
@@ -40,6 +42,9 @@ def junit_xml(report: EvalReport, gate: GateResult | None = None) -> str:
         suites, "testsuite", name="questions", tests=str(len(rows)), failures="0",
         errors=str(report.errors),
     )  # fmt: skip
+    properties = SubElement(suite, "properties")
+    for result in report.metrics:
+        SubElement(properties, "property", name=result.name, value=_measured(result))
     for row in rows:
         name = f"{row.id} {row.question}"
         case = SubElement(
@@ -52,6 +57,15 @@ def junit_xml(report: EvalReport, gate: GateResult | None = None) -> str:
             SubElement(case, "system-out").text = _plain(text)
     indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
+
+
+def _measured(result: MetricResult) -> str:
+    """Return a metric for people: its rate, what was counted, and the interval."""
+    if not result.trials:
+        return rate(result)
+    count = f"{result.hits:g}/{result.trials}" if result.kind == "share" else f"{result.trials}"
+    low, high = result.interval.low, result.interval.high
+    return f"{rate(result)} ({count} {result.unit}, 95 % interval {low:.1%} to {high:.1%})"
 
 
 def _named(report: EvalReport, items: tuple[str, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from grounded_rag.evaluation import answer_metrics as answers
 from grounded_rag.evaluation import retrieval_metrics as retrieval
-from grounded_rag.evaluation.judging import Judged
+from grounded_rag.evaluation.judging import Basis, Judged
 from grounded_rag.evaluation.observations import Observation
 from grounded_rag.statistics import Interval, clopper_pearson
 from grounded_rag.types import Frozen
@@ -105,6 +105,17 @@ class Metric:
 
 ANSWERABLE, UNANSWERABLE = "answerable questions", "unanswerable questions"
 _ANY, _RETRIEVAL = "all answers", "retrieval"
+_ANSWERS_REST = "what answers rest on"
+_CLAIMS_REST = "what claims rest on"
+_RESTS = {
+    Basis.VERBATIM: "Verbatim: statements of the source",
+    Basis.CONFIRMED: "Confirmed by a decider",
+    Basis.RESTATED: "Restated in the source's words",
+    Basis.OPEN: "Open: neither shown nor rejected",
+    Basis.REJECTED: "Shown although a check rejects it",
+    Basis.REFUSED: "Refused: not shown",
+}
+"""Titles of the shares by what a claim, or the weakest claim of an answer, rests on."""
 
 
 def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]:
@@ -163,11 +174,11 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
             unit="answers", better="neither", observe=answers.quoted_misses,
         ),
         Metric(
-            name="hallucinated_claims", group=_ANY, title="Hallucinated claims shown",
+            name="hallucinated_claims", group=_ANY, title="Claims shown that a check rejects",
             unit="claims", better="lower", observe=answers.hallucinated_claims,
         ),
         Metric(
-            name="drafted_hallucinations", group=_ANY, title="Drafted claims stopped",
+            name="drafted_hallucinations", group=_ANY, title="Drafted claims that a check rejects",
             unit="claims", better="neither", observe=answers.drafted_hallucinations,
         ),
         Metric(
@@ -185,6 +196,28 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
         Metric(
             name="unflagged_outdated_answers", group=_ANY, title="Outdated evidence not flagged",
             unit="answers", better="lower", observe=answers.unflagged_outdated_answers,
+        ),
+        *(
+            Metric(
+                name=f"{on}_answers", group=_ANSWERS_REST, title=title, unit="questions",
+                better="neither", observe=partial(answers.answers_resting_on, on=on),
+            )
+            for on, title in _RESTS.items()
+        ),
+        *(
+            Metric(
+                name=f"{on}_claims", group=_CLAIMS_REST, title=title, unit="claims",
+                better="neither", observe=partial(answers.claims_resting_on, on=on),
+            )
+            for on, title in _RESTS.items()
+        ),
+        Metric(
+            name="open_support", group=_CLAIMS_REST, title="Support score of open claims",
+            unit="claims", better="neither", observe=answers.open_support, kind="mean",
+        ),
+        Metric(
+            name="parts_apart", group=_CLAIMS_REST, title="Parts of prose that state nothing",
+            unit="parts", better="neither", observe=answers.parts_apart,
         ),
         *(
             Metric(

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
-from grounded_rag.config import Policy
 from grounded_rag.evaluation.attribution import attribute
 from grounded_rag.evaluation.formats import Context, Recorded, Unreadable
+from grounded_rag.evaluation.openness import support_of
 from grounded_rag.evaluation.records import EvalRecord, OtherAnswer, RecordError
-from grounded_rag.protocols import SupportCheck
-from grounded_rag.resources import default_refusal
 from grounded_rag.types import Chunk, Draft, Outcome, RetrievedChunk, Span
 from grounded_rag.verification import verify
+from grounded_rag.verification.rules import Rules
 
 
-def judge_other(
-    content: Recorded | Unreadable,
-    *,
-    policy: Policy,
-    refusal: str = "",
-    checks: Sequence[SupportCheck] | None = None,
-) -> EvalRecord:
+def judge_other(content: Recorded | Unreadable, *, rules: Rules) -> EvalRecord:
     """Verify a recorded answer and return its record.
 
     A refusal is decided by structure: the record says so, or the whole text is the refusal string
@@ -29,16 +21,12 @@ def judge_other(
 
     Args:
         content: What was read.
-        policy: Rules for quotes; which tiers count is the run's policy too.
-        refusal: The system's refusal string; "" means the built-in one.
-        checks: Support checks; None means the built-in ones, which confirm near-copies alone.
+        rules: The rules in force; their refusal string is that of the system.
     """
     if isinstance(content, Unreadable):
         return EvalRecord(item=content.item, error=content.error)
     contexts = _chunks(content.contexts)
-    refused = content.refused is True or (
-        content.refused is None and _declines(content, refusal or default_refusal())
-    )
+    refused = content.refused is True or (content.refused is None and _declines(content, rules))
     if refused:
         other = OtherAnswer(text=content.text, contexts=contexts, refused=True)
         return EvalRecord(item=content.item, other=other)
@@ -49,35 +37,30 @@ def judge_other(
             hint="Record what was retrieved under `contexts`.",
         )
         return EvalRecord(item=content.item, error=error)
-    draft = Draft(claims=content.claims)
+    draft, apart = Draft(claims=content.claims), tuple[str, ...]()
+    question = content.item.question
     if not content.claims:
-        draft = attribute(content.text, contexts, question=content.item.question, checks=checks)
-    verification = verify(
-        draft,
-        contexts,
-        question=content.item.question,
-        as_of=content.item.as_of,
-        quote_match=policy.quote_match,
-        checks=checks,
-    )
+        draft, apart = attribute(content.text, contexts, question=question, rules=rules)
+    verification = verify(draft, contexts, question=question, as_of=content.item.as_of, rules=rules)
     other = OtherAnswer(
         text=content.text,
         contexts=contexts,
         draft=draft,
         own_citations=bool(content.claims),
         verification=verification,
+        support=support_of(verification.claims),
+        apart=apart,
     )
     return EvalRecord(item=content.item, other=other)
 
 
-def _declines(content: Recorded, refusal: str) -> bool:
+def _declines(content: Recorded, rules: Rules) -> bool:
     if content.claims:
         return False
     if not content.text.strip():
         # Nothing was said: that is an empty answer, which metrics count as one.
         return False
-    outcome = verify(content.text, [], refusal=refusal, checks=()).outcome
-    return outcome is Outcome.REFUSED
+    return verify(content.text, [], rules=rules).outcome is Outcome.REFUSED
 
 
 def _chunks(contexts: tuple[Context, ...]) -> tuple[RetrievedChunk, ...]:

@@ -141,6 +141,9 @@ class OtherAnswer(Frozen):
         own_citations: Whether the citations are the system's own.
         refused: Whether it declined to answer.
         verification: Verdicts on the draft; None where it could not be judged.
+        support: Support score of each claim that is open, None for the others: how well its words
+            stand in what was retrieved. It orders claims, and is no probability.
+        apart: Parts of the text that state nothing: headings, greetings, lists of sources.
     """
 
     text: str
@@ -149,6 +152,8 @@ class OtherAnswer(Frozen):
     own_citations: bool = False
     refused: bool = False
     verification: Verification | None = None
+    support: tuple[Annotated[float, Field(ge=0, le=1)] | None, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 class EvalRecord(Frozen):

@@ -11,6 +11,7 @@ from grounded_rag.evaluation.checks import (
     replayed_checks,
     verifier_fingerprint,
 )
+from grounded_rag.evaluation.openness import support_of
 from grounded_rag.evaluation.records import EvalRecord, OtherAnswer, RunMeta
 from grounded_rag.evaluation.runs import policy_of
 from grounded_rag.pipeline import Parts, answer_question
@@ -19,6 +20,7 @@ from grounded_rag.resources import default_refusal
 from grounded_rag.types import Answer, Attempt, Flag, FlagKind, RefusalReason, RetrievedChunk
 from grounded_rag.validity import today_utc
 from grounded_rag.verification import verify
+from grounded_rag.verification.rules import Rules
 
 _BY_MODEL = frozenset({FlagKind.BESIDE_QUESTION, FlagKind.UNSURE_TOKENS})
 
@@ -111,8 +113,8 @@ class Replay:
             retriever=_Recorded(answer.trace.retrieved),
             generator=_Script(attempts),
             policy=self.policy.model_copy(update={"max_attempts": limit}),
+            rules=self._rules(RecordedSignals(verdicts)),
             refusal=self._refusal,
-            checks=self._replayed(RecordedSignals(verdicts)),
             generator_name=answer.generator,
             fingerprint=self.fingerprint,
             clock=_stopped,
@@ -143,21 +145,24 @@ class Replay:
             other.contexts,
             question=record.item.question,
             as_of=record.item.as_of,
-            refusal=self._refusal,
-            quote_match=self.policy.quote_match,
-            checks=self._replayed(recorded),
-            max_age=self.policy.max_age,
+            rules=self._rules(recorded),
         )
-        return other.model_copy(update={"verification": verification})
+        support = support_of(verification.claims)
+        return other.model_copy(update={"verification": verification, "support": support})
 
-    def _replayed(self, recorded: RecordedSignals) -> Sequence[SupportCheck] | None:
-        return replayed_checks(
+    def _rules(self, recorded: RecordedSignals) -> Rules:
+        """Return the rules in force, with checks that did not change playing their record back.
+
+        What models said is among the recorded signals, so no model is asked.
+        """
+        checks = replayed_checks(
             self._checks,
             recorded,
             before=self._meta.checks,
             deciders=self._meta.deciders,
             everything=self._everything,
         )
+        return Rules.of(self.policy, refusal=self._refusal, checks=checks)
 
 
 def _kept_flags(before: Answer, again: Answer) -> Iterator[Flag]:

@@ -10,6 +10,7 @@ from pydantic import Field
 from grounded_rag.evaluation.answer_metrics import correct_answers
 from grounded_rag.evaluation.costs import Costs, CostTally
 from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
+from grounded_rag.evaluation.facts import Facts
 from grounded_rag.evaluation.judging import Judged, judged
 from grounded_rag.evaluation.metrics import PAIRED, MetricResult, Tally, catalogue
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
@@ -40,8 +41,8 @@ class ItemRow(Frozen):
         question: The question.
         standing: What became of it.
         diagnosis: What went wrong, if anything.
-        confidence: Relevance of the answer to its question where that was scored, else the least
-            nearness of its claims to their quotes: raw and uncalibrated; None where there is none.
+        confidence: Relevance of the answer to its question: raw and uncalibrated; None where it
+            was not scored.
         paired: Yes or no by metric, for comparing runs; a metric that says nothing is absent.
     """
 
@@ -88,6 +89,8 @@ class EvalReport(Frozen):
         kinds: Counts by kind of question.
         diagnoses: Number of items by what went wrong.
         items: One row an item, by id.
+        open_support: Support scores of the claims of answers that hold open ones, by id; None for
+            a claim that is not open.
         missing: Items of the golden set that have no record yet.
     """
 
@@ -97,6 +100,7 @@ class EvalReport(Frozen):
     kinds: tuple[KindRow, ...]
     diagnoses: dict[str, int]
     items: tuple[ItemRow, ...]
+    open_support: dict[str, tuple[float | None, ...]] = Field(default_factory=dict)
     missing: int = 0
 
     def metric(self, name: str) -> MetricResult:
@@ -132,6 +136,7 @@ class ReportBuilder:
         ]
         self._costs = CostTally(meta.prices)
         self._rows: list[ItemRow] = []
+        self._support: dict[str, tuple[float | None, ...]] = {}
 
     def add(self, record: EvalRecord) -> ItemRow:
         """Count one record and return its row."""
@@ -143,6 +148,8 @@ class ReportBuilder:
             if tally.metric.name in PAIRED and observation.trials:
                 paired[tally.metric.name] = bool(observation.hits)
         self._costs.add(record)
+        if any(score is not None for score in seen.support):
+            self._support[record.item.id] = seen.support
         row = _row(seen, paired)
         self._rows.append(row)
         return row
@@ -160,6 +167,7 @@ class ReportBuilder:
             kinds=_kinds(rows),
             diagnoses={kind: count for kind, count in diagnoses.items() if count},
             items=tuple(rows),
+            open_support=dict(sorted(self._support.items())),
             missing=max(0, self._meta.items - len(rows)),
         )
 
@@ -201,6 +209,8 @@ def _standing(seen: Judged, diagnosis: Diagnosis) -> Standing:
         return Standing.RIGHT_REFUSAL if seen.state == "refused" else Standing.MISSED_REFUSAL
     if seen.state == "refused":
         return Standing.FALSE_REFUSAL
+    if not Facts(seen).known:
+        return Standing.UNLABELLED
     if seen.item.gold:
         right = bool(correct_answers(seen).hits)
     else:
@@ -211,15 +221,7 @@ def _standing(seen: Judged, diagnosis: Diagnosis) -> Standing:
 def _confidence(seen: Judged) -> float | None:
     if not seen.answered or not seen.claims:
         return None
-    if "relevance" in seen.record.scores:
-        return seen.record.scores["relevance"]
-    scores: list[float] = []
-    for claim in seen.claims:
-        near = [s.score for s in claim.signals if s.check == "nearness" and s.score is not None]
-        if not near:
-            return None
-        scores.append(near[0])
-    return min(scores)
+    return seen.record.scores.get("relevance")
 
 
 def _kinds(rows: Iterable[ItemRow]) -> tuple[KindRow, ...]:

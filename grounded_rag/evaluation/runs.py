@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from grounded_rag.config import Policy
-from grounded_rag.errors import InputError
+from grounded_rag.errors import ConfigError, InputError
+from grounded_rag.evaluation.migrating import migrated
 from grounded_rag.evaluation.records import EvalRecord, RunMeta
 
 META = "run.json"
@@ -127,8 +128,8 @@ class Run:
                 if not line.endswith(b"\n"):
                     return
                 try:
-                    record = EvalRecord.model_validate_json(line)
-                except ValidationError as error:
+                    record = _record(line)
+                except ValueError as error:
                     raise InputError(
                         f"{self.folder / RECORDS} line {number} is no record: {_first_line(error)}",
                         hint="Delete that line; its question is then asked again.",
@@ -180,6 +181,17 @@ class Run:
         self.close()
 
 
+def _record(line: bytes) -> EvalRecord:
+    try:
+        return EvalRecord.model_validate_json(line)
+    except ValidationError as error:
+        try:
+            return EvalRecord.model_validate_json(migrated(line))
+        except ValueError:
+            # It is no record of an earlier version either: what this one misses says more.
+            raise error from None
+
+
 def mend(path: Path) -> None:
     """Cut off a last line that a crash left without its end."""
     if not path.exists():
@@ -213,14 +225,23 @@ def _first_line(error: Exception) -> str:
     return str(error).split("\n", maxsplit=1)[0]
 
 
-def policy_of(meta: RunMeta) -> Policy:
+def policy_of(meta: RunMeta, **changes: JsonValue) -> Policy:
     """Return the policy of a run.
+
+    Args:
+        meta: The run.
+        **changes: Fields to change, such as one whose value is not known any more.
 
     Raises:
         InputError: Another version of the package made the run, with rules unknown here.
     """
     try:
-        return Policy.model_validate(meta.policy)
+        return Policy.model_validate({**meta.policy, **changes})
+    except ConfigError as error:
+        raise InputError(
+            f"The run {meta.id} was made under a policy that is no more. {error.message}",
+            hint="Judge it again with `grounded-rag eval --replay RUN --support strict`.",
+        ) from error
     except ValidationError as error:
         raise InputError(
             f"The run {meta.id} has a policy that this version does not know.",

@@ -18,9 +18,11 @@ from grounded_rag.errors import QuestionError
 from grounded_rag.generate.clients import anthropic_client, is_asynchronous
 from grounded_rag.generate.failures import provider_error
 from grounded_rag.generate.labels import citable_sentences
-from grounded_rag.generate.messages import mending, passage_metadata, sendable
+from grounded_rag.generate.mending import KnownLabels, mending
+from grounded_rag.generate.passages import passage_metadata, sendable
 from grounded_rag.generate.pointers import SentDocument, draft_of
 from grounded_rag.generate.prompts import PromptSet
+from grounded_rag.generate.readable import readable
 from grounded_rag.generate.responses import Ending, ending_of, stop_word, usage_of
 from grounded_rag.generate.tokens import estimate_tokens
 from grounded_rag.generate.undrafted import undrafted
@@ -105,7 +107,7 @@ class CitationsGenerator:
         """
         if not request.question.strip():
             raise QuestionError("The question is empty.", hint="Ask something.")
-        system = self._prompts.system(sendable(request.refusal))
+        system = self._prompts.system(sendable(request.refusal), own_words=request.own_words)
         tail = _tail(request, self._prompts)
         spent = _OVERHEAD + sum(estimate_tokens(text) for text in (system, *tail))
         sent = _fitting(request.chunks, self._max_input_tokens - spent)
@@ -159,7 +161,7 @@ def _tail(request: GenerationRequest, prompts: PromptSet) -> list[str]:
         tail.insert(0, f"AS OF {request.as_of.isoformat()}")
     if request.reask is not None:
         titles = {c.chunk.id: c.title or c.chunk.doc_id for c in request.chunks}
-        tail.append(mending(request.reask, prompts, titles))
+        tail.append(mending(request.reask, prompts, KnownLabels(titles)))
     return tail
 
 
@@ -186,7 +188,8 @@ def _block(document: SentDocument, chunk: RetrievedChunk, form: BlockForm) -> di
     title = sendable(str(about.pop("title"))) or "untitled"
     context = sendable(json.dumps(about, ensure_ascii=False)) if about else ""
     sentences = [
-        {"type": "text", "text": sendable(span.of(document.text))} for span in document.blocks
+        {"type": "text", "text": sendable(readable(span.of(document.text), within=document.text))}
+        for span in document.blocks
     ]
     if form == "search_result":
         return {

@@ -14,15 +14,22 @@ from pydantic import BaseModel
 
 from grounded_rag.config import DEFAULT_MODEL
 from grounded_rag.errors import ConfigError, MissingExtraError
-from grounded_rag.generate.failures import is_provider_failure, missing_key, provider_error
+from grounded_rag.generate.failures import (
+    is_provider_failure,
+    missing_key,
+    provider_error,
+    root_cause,
+)
 from grounded_rag.generate.messages import BuiltMessages
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _ANTHROPIC = "anthropic"
+_LIMIT = "max_tokens"
+_NEWER_LIMIT = "max_completion_tokens"
 _EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openrouter": "openai"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Connection:
     """An instructor client and how to talk to it.
 
@@ -32,6 +39,7 @@ class Connection:
         model: Model to ask for, or None where the client itself knows.
         anthropic: Whether it takes Anthropic's form of messages.
         sdk: The asynchronous client of the anthropic SDK underneath, which can stream; or None.
+        limit: What the provider calls the limit of the output; found out by the first call.
     """
 
     create: Callable[..., Any]
@@ -39,6 +47,7 @@ class Connection:
     model: str | None
     anthropic: bool
     sdk: Any | None = None
+    limit: str = _LIMIT
 
     @property
     def name(self) -> str:
@@ -56,8 +65,10 @@ class Connection:
     ) -> Shape:
         """Make one call and return what instructor reads from it.
 
-        There is no second try here: the stop reason must be looked at before anything is asked
-        again. `context=` is never passed: with it instructor renders every message through a
+        There is no second try of a response: the stop reason must be looked at before anything
+        is asked again. Only a request refused for the name of its output limit, before anything
+        was written, is sent once more with the newer name, as is every later one.
+        `context=` is never passed: with it instructor renders every message through a
         template engine, passages included.
 
         Args:
@@ -78,12 +89,14 @@ class Connection:
             **self._arguments(messages, max_output_tokens),
             **(options or {}),
         }
-        if inspect.iscoroutinefunction(self.create):
-            parsed = await self.create(**arguments)
-        else:
-            parsed = await anyio.to_thread.run_sync(
-                partial(self.create, **arguments), abandon_on_cancel=True
-            )
+        try:
+            parsed = await self._create(arguments)
+        except Exception as error:
+            if self.limit != _LIMIT or _NEWER_LIMIT not in str(root_cause(error)):
+                raise
+            self.limit = _NEWER_LIMIT
+            arguments[self.limit] = arguments.pop(_LIMIT)
+            parsed = await self._create(arguments)
         if not isinstance(parsed, shape):
             raise ConfigError(
                 f"The client returned {type(parsed).__name__} instead of the response model.",
@@ -119,9 +132,16 @@ class Connection:
         stream: AsyncIterator[Any] = await self.sdk.messages.create(**arguments, stream=True)
         return stream
 
+    async def _create(self, arguments: Mapping[str, Any]) -> Any:
+        if inspect.iscoroutinefunction(self.create):
+            return await self.create(**arguments)
+        return await anyio.to_thread.run_sync(
+            partial(self.create, **arguments), abandon_on_cancel=True
+        )
+
     def _arguments(self, messages: BuiltMessages, max_output_tokens: int) -> dict[str, Any]:
         form = _anthropic_form(messages) if self.anthropic else _common_form(messages)
-        arguments: dict[str, Any] = {"max_tokens": max_output_tokens, **form}
+        arguments: dict[str, Any] = {self.limit: max_output_tokens, **form}
         if self.model is not None:
             arguments["model"] = self.model
         return arguments

@@ -8,14 +8,14 @@ from functools import partial
 
 import anyio.to_thread
 
-from grounded_rag.generate.candidates import Candidate, CandidateKind, find_candidates
+from grounded_rag.generate.candidates import Candidate, find_candidates
 from grounded_rag.generate.late import LateInteraction, Likeness, TokenEmbedding
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
 from grounded_rag.generate.typing_errors import as_meant
-from grounded_rag.generate.wording import claim_of, compared, headed, row_text
+from grounded_rag.generate.wording import claim_of, compared, headed
 from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.text.questions import question_parts
 from grounded_rag.types import Claim, Draft
@@ -140,20 +140,16 @@ class ExtractiveGenerator:
         request: GenerationRequest,
     ) -> Assessment:
         outdated = _outdated(request)
-        before = _attempts_before(candidates, request)
         selection = select(
             question,
             candidates,
             compare=partial(self._compare, question, candidates),
             ranker=self._ranker,
-            excluded=before.excluded,
+            excluded=_said_before(candidates, request),
             outdated=outdated,
             successors=_successors(request, outdated),
         )
-        claims = [
-            claim_of(i, candidates, request.chunks, question, literal=i in before.worded)
-            for i in selection.indices
-        ]
+        claims = [claim_of(i, candidates, request.chunks, question) for i in selection.indices]
         return Assessment(text=part, confidence=selection.confidence, claims=_without_parts(claims))
 
     def _compare(
@@ -208,34 +204,17 @@ def _within(claim: Claim, other: Claim) -> bool:
     return here.chunk_id == there.chunk_id and here.quote in there.quote
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """What earlier attempts leave for this one.
-
-    Attributes:
-        excluded: Candidates that were kept, or rejected word for word.
-        worded: Table rows that were rejected in the wording with their columns' names: they may
-            be said once more in their own words.
-    """
-
-    excluded: frozenset[int]
-    worded: frozenset[int]
-
-
-def _attempts_before(candidates: Sequence[Candidate], request: GenerationRequest) -> _Before:
+def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) -> frozenset[int]:
+    """Return the candidates that an earlier attempt said, kept or rejected."""
     if request.reask is None:
-        return _Before(frozenset(), frozenset())
+        return frozenset()
     claims = [item.claim for item in request.reask.failed] + list(request.reask.kept)
-    excluded: set[int] = set()
-    worded: set[int] = set()
-    for index, candidate in enumerate(candidates):
-        for claim in claims:
-            if not any(_same(candidate.text, one.quote) for one in claim.citations):
-                continue
-            row = candidate.kind is CandidateKind.ROW
-            literal = claim.text == row_text(candidate) or claim in request.reask.kept
-            (worded if row and not literal else excluded).add(index)
-    return _Before(frozenset(excluded), frozenset(worded - excluded))
+    quotes = [citation.quote for claim in claims for citation in claim.citations]
+    return frozenset(
+        index
+        for index, candidate in enumerate(candidates)
+        if any(_same(candidate.text, quote) for quote in quotes)
+    )
 
 
 def _same(text: str, quote: str) -> bool:

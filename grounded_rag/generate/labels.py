@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from grounded_rag.generate.readable import readable
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Citation, RetrievedChunk, Span
 
@@ -34,14 +35,15 @@ def labelled_passage(label: str, chunk: RetrievedChunk) -> LabelledPassage:
     """
     lines: list[str] = []
     quotes: dict[str, Citation] = {}
-    for span in split_sentences(chunk.chunk.text):
-        sentence = span.of(chunk.chunk.text)
+    whole = chunk.chunk.text
+    for span in split_sentences(whole):
+        sentence = span.of(whole)
         if _heading(chunk, span):
-            lines.append(sentence)
+            lines.append(readable(sentence, within=whole))
             continue
         name = f"{label}.{len(quotes) + 1}"
         quotes[name] = Citation(chunk_id=chunk.chunk.id, quote=sentence)
-        lines.append(f"[{name}] {sentence}")
+        lines.append(f"[{name}] {readable(sentence, within=whole)}")
     return LabelledPassage("\n".join(lines), quotes)
 
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grounded_rag.generate.messages import sendable
+from grounded_rag.generate.passages import sendable
+from grounded_rag.generate.readable import readable
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Citation, Claim, Draft, Frozen, Span
 
@@ -102,8 +103,7 @@ def _resolve(pointer: Any, documents: Sequence[SentDocument]) -> Iterator[Citati
         return
     document = documents[index]
     spans = _spans(kind, pointer, document)
-    found = "".join(span.of(document.text) for span in spans)
-    if spans and _same(found, cited):
+    if spans and any(_same(found, cited) for found in _readings(spans, document.text)):
         for span in spans:
             yield Citation(chunk_id=document.chunk_id, quote=span.of(document.text))
         return
@@ -132,6 +132,12 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     inner = text[start:end]
     start += len(inner) - len(inner.lstrip())
     return Span(start=start, end=start + len(inner.strip()))
+
+
+def _readings(spans: Sequence[Span], text: str) -> Iterator[str]:
+    """Yield the words of some sentences as they are stored, and as they were shown."""
+    yield "".join(span.of(text) for span in spans)
+    yield "".join(readable(span.of(text), within=text) for span in spans)
 
 
 def _same(found: str, cited: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
 from grounded_rag.types import Usage
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MOST_OBJECTS = 16
 
 
 class Ending(Enum):
@@ -105,6 +107,46 @@ def damaged_tool_input(response: Any) -> Any | None:
         return None
     mended = without_surrogates(inputs[0])
     return mended if mended != inputs[0] else None
+
+
+def text_of(response: Any) -> str:
+    """Return the text that a response holds beside tool calls, or ""."""
+    message = _get(_first(response, "choices"), "message")
+    candidate = _get(_first(response, "candidates"), "content")
+    for holder in (_get(response, "content"), _get(message, "content"), _get(candidate, "parts")):
+        if isinstance(holder, str):
+            return holder
+        if isinstance(holder, list):
+            parts = (_get(part, "text") for part in holder)
+            return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def written_of(response: Any) -> str:
+    """Return all that the model wrote, for people: its text, and the input of its tool calls."""
+    content = _get(response, "content")
+    blocks = content if isinstance(content, list) else []
+    inputs = [_get(block, "input") for block in blocks if _get(block, "type") == "tool_use"]
+    calls = _get(_get(_first(response, "choices"), "message"), "tool_calls") or []
+    inputs += [_get(_get(call, "function"), "arguments") for call in calls]
+    told = [given if isinstance(given, str) else json.dumps(given) for given in inputs if given]
+    return "\n".join(part for part in (text_of(response).strip(), *told) if part)
+
+
+def objects_in(text: str) -> Iterator[Any]:
+    """Yield the JSON objects that stand in a text: alone, in a code block or after words."""
+    decoder = json.JSONDecoder()
+    at = 0
+    for _ in range(_MOST_OBJECTS):
+        at = text.find("{", at)
+        if at < 0:
+            return
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at += 1
+        else:
+            yield value
 
 
 def without_surrogates(value: Any) -> Any:

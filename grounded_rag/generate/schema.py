@@ -15,6 +15,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+_AS_IT_STANDS = "The whole sentence that answers, as it stands in the passage."
+_IN_OWN_WORDS = "One fact, as a plain whole sentence in the language of the question."
+_DEEPEST_WRAPPER = 4
 _DESCRIPTION = "The claims that answer the question, each with literal quotes from the passages."
 
 
@@ -48,11 +51,12 @@ class LabelledShape(AnswerShape):
         return normalise(raw, claim=_labelled_claim)
 
 
-def response_model(labels: Sequence[str]) -> type[AnswerShape]:
+def response_model(labels: Sequence[str], *, own_words: bool = False) -> type[AnswerShape]:
     """Return the response model of one request.
 
     Args:
         labels: Labels of the passages that the request shows, in order.
+        own_words: Whether something can confirm claims in the model's own words.
     """
     citation = create_model(
         "CitationItem",
@@ -71,28 +75,31 @@ def response_model(labels: Sequence[str]) -> type[AnswerShape]:
     cited = Field(
         description="Where the claim stands in the passages.", json_schema_extra={"minItems": 1}
     )
-    return _answer_model(AnswerShape, citations=(_list_of(citation), cited))
+    return _answer_model(AnswerShape, own_words, citations=(_list_of(citation), cited))
 
 
-def labelled_model() -> type[AnswerShape]:
+def labelled_model(*, own_words: bool = False) -> type[AnswerShape]:
     """Return the response model of a request whose sentences stand under labels.
 
     The labels are not listed: they differ from request to request, and a provider caches a tool
     only as long as it stays equal. An unknown label reaches verification as an unknown chunk.
+
+    Args:
+        own_words: Whether something can confirm claims in the model's own words.
     """
     cited = Field(
         description="Labels of the sentences that carry the claim, without brackets.",
         json_schema_extra={"minItems": 1},
     )
-    return _answer_model(LabelledShape, sentences=(list[str], cited))
+    return _answer_model(LabelledShape, own_words, sentences=(list[str], cited))
 
 
-def _answer_model(base: type[AnswerShape], **evidence: Any) -> type[AnswerShape]:
+def _answer_model(base: type[AnswerShape], own_words: bool, **evidence: Any) -> type[AnswerShape]:
     # The evidence comes before the claim: what is chosen first is easier to stay close to.
     claim = create_model(
         "ClaimItem",
         **evidence,
-        text=(str, Field(description="One fact, as a near-copy of its quote.")),
+        text=(str, Field(description=_IN_OWN_WORDS if own_words else _AS_IT_STANDS)),
         arithmetic=(
             str,
             Field(
@@ -112,7 +119,10 @@ def _answer_model(base: type[AnswerShape], **evidence: Any) -> type[AnswerShape]
         ),
         unanswered=(
             list[str],
-            Field(description="Parts of the question that stay open, copied from the question."),
+            Field(
+                description="Parts of the question that stay open, copied from the question; never "
+                "the whole question beside claims."
+            ),
         ),
     )
 
@@ -124,15 +134,16 @@ def _list_of(model: type[BaseModel]) -> Any:
 def normalise(raw: Any, *, claim: Callable[[Any], dict[str, Any]] | None = None) -> Any:
     """Bring a decoded answer into the nested form, whatever can be read of it.
 
-    A list or object that arrives as a JSON string is decoded once; a lone object becomes a list
-    of one; `chunk_id` and `quote` beside `text` become a citation. What cannot be read as a claim
-    becomes an uncited one, which verification rejects, so that it costs no good claim beside it.
+    A list or object that arrives as a JSON string is decoded once; an answer inside a wrapper, such
+    as the call of a tool, is taken out; a lone object becomes a list of one; `chunk_id` and `quote`
+    beside `text` become a citation. What cannot be read as a claim becomes an uncited one, which
+    verification rejects, so that it costs no good claim beside it.
 
     Args:
         raw: Anything. Without a readable list of claims it is returned for pydantic to refuse.
         claim: Reads one claim; by default one with citations.
     """
-    value = _decoded(raw)
+    value = unwrapped(raw)
     if not isinstance(value, Mapping):
         return value
     claims = _listed(value.get("claims"))
@@ -144,7 +155,36 @@ def normalise(raw: Any, *, claim: Callable[[Any], dict[str, Any]] | None = None)
         "unanswered": [_text(part) for part in unanswered if part],
     }
     given = {"claims": value["claims"], "unanswered": value.get("unanswered", [])}
-    return {**shaped, "repaired": not isinstance(raw, Mapping) or shaped != given}
+    whole = isinstance(raw, Mapping) and "claims" in raw
+    return {**shaped, "repaired": not whole or shaped != given}
+
+
+def unwrapped(value: Any) -> Any:
+    """Return the one object with `claims` inside `value`; without one, `value` itself, decoded.
+
+    Models put an answer into `{"input": …}`, `{"name": …, "arguments": …}`, the tool's own name
+    or a list of calls. Where two objects could be meant, none is taken.
+    """
+    value = _decoded(value)
+    if isinstance(value, Mapping) and "claims" in value:
+        return value
+    found = _answers(value, _DEEPEST_WRAPPER)
+    if len(found) != 1:
+        return value
+    if isinstance(value, Mapping) and "unanswered" in value:
+        return {"unanswered": value["unanswered"], **found[0]}
+    return found[0]
+
+
+def _answers(value: Any, depth: int) -> list[Mapping[str, Any]]:
+    """Return the objects with `claims` in `value`, outermost only."""
+    value = _decoded(value)
+    if isinstance(value, Mapping) and "claims" in value:
+        return [value]
+    if depth == 0 or not isinstance(value, Mapping | list):
+        return []
+    inner = value.values() if isinstance(value, Mapping) else value
+    return [answer for each in inner for answer in _answers(each, depth - 1)]
 
 
 def _labelled_claim(item: Any) -> dict[str, Any]:

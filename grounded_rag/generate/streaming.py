@@ -13,7 +13,7 @@ from grounded_rag.generate.clients import Connection
 from grounded_rag.generate.failures import provider_error
 from grounded_rag.generate.messages import BuiltMessages
 from grounded_rag.generate.partial_json import EntryScanner
-from grounded_rag.generate.reading import Reading, read_draft
+from grounded_rag.generate.reading import Reading, read_draft, read_text
 from grounded_rag.generate.responses import Ending, ending_of, stop_word, without_surrogates
 from grounded_rag.generate.schema import AnswerShape
 from grounded_rag.types import Claim, Draft, Usage
@@ -87,6 +87,8 @@ class _Arriving:
         self.stopped = False
         self._scanner = EntryScanner("claims")
         self._json = ""
+        self._text = ""
+        self._given: Any = None
         self._tools = 0
         self._word: str | None = None
         self._usage: dict[str, Any] = {}
@@ -97,6 +99,14 @@ class _Arriving:
             self._count(event.message.usage)
         elif event.type == "content_block_start" and event.content_block.type == "tool_use":
             self._tools += 1
+            if self._tools == 1:
+                self._given = event.content_block.input
+        elif event.type == "content_block_start" and event.content_block.type == "text":
+            self._text += event.content_block.text
+        elif event.type == "content_block_delta" and event.delta.type == "text_delta":
+            self._text += event.delta.text
+        elif event.type == "content_block_stop":
+            return self._whole_input()
         elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
             self._json += event.delta.partial_json
             # A second call of the tool is no part of the answer to one question.
@@ -106,7 +116,19 @@ class _Arriving:
             self._count(event.usage)
         elif event.type == "message_stop":
             self.stopped = True
+            return self._whole_input()
         return []
+
+    def _whole_input(self) -> list[Any]:
+        """Return the entries of an input that came with the start of its block, not in pieces.
+
+        Servers that only speak the provider's protocol send it so.
+        """
+        given, self._given = self._given, None
+        if not given or self._json:
+            return []
+        self._json = json.dumps(given)
+        return list(self._scanner.feed(self._json))
 
     def reading(self, shape: type[AnswerShape], messages: BuiltMessages) -> Reading:
         """Return what the whole response amounts to; how it ended comes first."""
@@ -115,6 +137,9 @@ class _Arriving:
         draft = None
         if ending is Ending.COMPLETE and self._tools == 1:
             draft = _draft(self._json, shape, messages)
+        elif ending is Ending.COMPLETE and self._tools == 0:
+            answer = read_text(self._text, shape)
+            draft = read_draft(answer, messages) if answer is not None else None
         return Reading(
             draft=draft,
             ending=ending,
@@ -126,6 +151,7 @@ class _Arriving:
                 cache_read_tokens=self._usage.get("cache_read_input_tokens", 0),
                 cache_write_tokens=self._usage.get("cache_creation_input_tokens", 0),
             ),
+            written="\n".join(filter(None, (self._text, self._json))) if draft is None else "",
         )
 
     def _count(self, usage: Any) -> None:

@@ -16,13 +16,15 @@ from grounded_rag.generate.clients import Connection, connect
 from grounded_rag.generate.failures import provider_error, root_cause
 from grounded_rag.generate.messages import BuiltMessages, build_messages
 from grounded_rag.generate.prompts import PromptSet
-from grounded_rag.generate.reading import Reading, read_draft
+from grounded_rag.generate.reading import Reading, read_draft, read_text
 from grounded_rag.generate.responses import (
     Ending,
     damaged_tool_input,
     ending_of,
     stop_word,
+    text_of,
     usage_of,
+    written_of,
 )
 from grounded_rag.generate.schema import (
     AnswerShape,
@@ -43,7 +45,9 @@ QuoteMode = Literal["copy", "label"]
 """Whether the model copies its quotes or names sentences by their labels."""
 
 
-_Call = Callable[[Connection, BuiltMessages, int], AsyncGenerator[Claim | Reading]]
+_Call = Callable[
+    [Connection, BuiltMessages, type[AnswerShape], int], AsyncGenerator[Claim | Reading]
+]
 
 
 class StructuredGenerator:
@@ -165,6 +169,11 @@ class StructuredGenerator:
         if not messages.labels:
             yield Generation(draft=Draft(), detail="No passage fits into the token budget.")
             return
+        shape = (
+            labelled_model(own_words=request.own_words)
+            if self._labelled
+            else response_model(tuple(messages.labels), own_words=request.own_words)
+        )
         connection = self._connected()
         limit = request.max_output_tokens or self._max_output_tokens
         usage = Usage()
@@ -172,7 +181,7 @@ class StructuredGenerator:
         enlarged = False
         while True:
             reading = Reading()
-            async with aclosing(call(connection, messages, limit)) as items:
+            async with aclosing(call(connection, messages, shape, limit)) as items:
                 async for item in items:
                     if isinstance(item, Reading):
                         reading = item
@@ -198,7 +207,11 @@ class StructuredGenerator:
                 yield Generation(draft=reading.draft, usage=usage, model=connection.name)
             else:
                 yield undrafted(
-                    reading.ending, word=reading.word, usage=usage, model=connection.name
+                    reading.ending,
+                    word=reading.word,
+                    usage=usage,
+                    model=connection.name,
+                    written=reading.written,
                 )
             return
 
@@ -208,17 +221,17 @@ class StructuredGenerator:
             self._connections[loop] = connect(self._model, self._client)
         return self._connections[loop]
 
-    def _shape(self, messages: BuiltMessages) -> type[AnswerShape]:
-        return labelled_model() if self._labelled else response_model(tuple(messages.labels))
-
     async def _stream(
-        self, connection: Connection, messages: BuiltMessages, limit: int
+        self,
+        connection: Connection,
+        messages: BuiltMessages,
+        shape: type[AnswerShape],
+        limit: int,
     ) -> AsyncGenerator[Claim | Reading]:
         if connection.sdk is None:
-            async for item in self._call(connection, messages, limit):
+            async for item in self._call(connection, messages, shape, limit):
                 yield item
             return
-        shape = self._shape(messages)
         async with aclosing(
             stream_draft(connection, messages, shape, limit=limit, timeout=self._timeout)
         ) as items:
@@ -226,10 +239,13 @@ class StructuredGenerator:
                 yield item
 
     async def _call(
-        self, connection: Connection, messages: BuiltMessages, limit: int
+        self,
+        connection: Connection,
+        messages: BuiltMessages,
+        shape: type[AnswerShape],
+        limit: int,
     ) -> AsyncGenerator[Claim | Reading]:
         responses: list[Any] = []
-        shape = self._shape(messages)
         parsed: AnswerShape | None = None
         try:
             with anyio.fail_after(self._timeout):
@@ -249,11 +265,13 @@ class StructuredGenerator:
         readable = ending in (Ending.COMPLETE, Ending.UNSTATED)
         if readable and parsed is None:
             parsed = _rescued(response, shape)
+        draft = read_draft(parsed, messages) if parsed is not None and readable else None
         yield Reading(
-            draft=read_draft(parsed, messages) if parsed is not None and readable else None,
+            draft=draft,
             ending=ending,
             word=stop_word(response) or "",
             usage=sum((usage_of(each) for each in responses), Usage()),
+            written=written_of(response) if draft is None else "",
         )
 
 
@@ -264,7 +282,7 @@ def _worth_retrying(reading: Reading) -> bool:
 def _rescued(response: Any, shape: type[AnswerShape]) -> AnswerShape | None:
     mended = damaged_tool_input(response)
     if mended is None:
-        return None
+        return read_text(text_of(response), shape)
     try:
         return shape.model_validate(mended)
     except ValueError:

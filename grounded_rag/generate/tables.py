@@ -1,17 +1,35 @@
-"""Reading a table row with the names of the columns that a question asks about."""
+"""A table row with the names of the columns that a question asks about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from grounded_rag.generate.question import Question
+from grounded_rag.text.listing import told_row
 from grounded_rag.text.words import content_words
 
 
-def row_reading(row: str, header: str, question: Question) -> str:
-    """Return a row as "column: cell" pairs: its first cell and the columns asked about.
+def row_claim(row: str, header: str, question: Question) -> str:
+    """Return a row as it is told: its first cell and the columns asked about.
 
     Where the question names no column, all of them; where the header does not fit, the cells.
+
+    Args:
+        row: The row.
+        header: The table's header row, or "".
+        question: The question.
+    """
+    cells = _cells(row)
+    names = _cells(header)
+    if len(names) != len(cells):
+        return ", ".join(cell for cell in cells if cell)
+    chosen = _asked(names, question) or range(1, len(cells))
+    pairs = [(names[at], cells[at]) for at in chosen if names[at] and cells[at]]
+    return told_row(cells[0], pairs)
+
+
+def row_reading(row: str, header: str, question: Question) -> str:
+    """Return the same as it is compared: "column: cell" pairs, the first column among them.
 
     Args:
         row: The row.

@@ -1,4 +1,4 @@
-"""From a chosen candidate to a claim: its text a near-copy, its quotes literal."""
+"""From a chosen candidate to a claim: a whole statement in its own words, its quotes literal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from grounded_rag.generate.candidates import Candidate, CandidateKind
 from grounded_rag.generate.question import Question
-from grounded_rag.generate.tables import row_reading
+from grounded_rag.generate.tables import row_claim, row_reading
+from grounded_rag.text.listing import listed
 from grounded_rag.types import Citation, Claim, RetrievedChunk, Span
 
 _ANAPHOR = re.compile(
@@ -16,6 +17,7 @@ _ANAPHOR = re.compile(
     r"|Dies\w*|Sie|Er|Es|Dann|Danach)\b"
 )
 _BULLET = re.compile(r"(?:[-*+•‣◦▪●○·]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.?[ \t]+(?=[^\W\d_])")
 _LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^()\s]{1,500}\)")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(\S(?:[^*_`\n]{0,300}\S)?)\1(?!\w)")
 _MOST_ITEMS = 12
@@ -27,8 +29,6 @@ def claim_of(
     candidates: Sequence[Candidate],
     chunks: Sequence[RetrievedChunk],
     question: Question,
-    *,
-    literal: bool = False,
 ) -> Claim:
     """Return the claim for a candidate, with the text around it that it needs to be understood.
 
@@ -40,22 +40,18 @@ def claim_of(
         candidates: All candidates, in the order of their text.
         chunks: The chunks of the request.
         question: The question, which decides on the columns of a table.
-        literal: Whether to keep to the words of the quote throughout: a table row without the
-            names of its columns.
     """
     candidate = candidates[index]
     chunk = chunks[candidate.chunk].chunk
     if candidate.kind is CandidateKind.ROW:
-        row = row_text(candidate)
-        if not literal:
-            row = row_reading(candidate.text, candidate.context, question)
+        row = row_claim(candidate.text, candidate.context, question)
         return _claim(chunk.id, chunk.text, candidate.span, row)
-    span = _without_bullet(chunk.text, candidate.span)
+    span = _without_number(chunk.text, candidate.span)
     opener = candidate.context_span
     if candidate.kind is CandidateKind.ITEM and opener is not None:
         whole = Span(start=opener.start, end=span.end)
         if len(whole) <= _MOST_CHARACTERS:
-            text = f"{opener.of(chunk.text)} {span.of(chunk.text)}"
+            text = listed([opener.of(chunk.text), span.of(chunk.text)])
             return _claim(chunk.id, chunk.text, whole, text)
     if candidate.text.endswith((":", "：")):
         items = _items_below(index, candidates)
@@ -63,16 +59,11 @@ def claim_of(
             whole = Span(start=span.start, end=candidates[items[-1]].span.end)
             return _claim(chunk.id, chunk.text, whole, _listing(candidate, items, candidates))
     if candidate.previous is not None and _ANAPHOR.match(span.of(chunk.text)):
-        before = _without_bullet(chunk.text, candidates[candidate.previous].span)
+        before = _without_number(chunk.text, candidates[candidate.previous].span)
         gap = chunk.text[before.end : span.start]
         if not gap.strip() and gap.count("\n") < 2:
             span = Span(start=before.start, end=span.end)
     return _claim(chunk.id, chunk.text, span, span.of(chunk.text))
-
-
-def row_text(candidate: Candidate) -> str:
-    """Return a table row in its own words, without the frame."""
-    return plain(candidate.text.strip("| \t"))
 
 
 def compared(candidate: Candidate, question: Question) -> str:
@@ -123,9 +114,9 @@ def _items_below(index: int, candidates: Sequence[Candidate]) -> list[int]:
 
 def _listing(opener: Candidate, items: Sequence[int], candidates: Sequence[Candidate]) -> str:
     texts = [_BULLET.sub("", candidates[number].text, count=1).strip() for number in items]
-    return f"{opener.text} " + "; ".join(text.rstrip(";,") for text in texts)
+    return listed([opener.text, *texts])
 
 
-def _without_bullet(text: str, span: Span) -> Span:
-    match = _BULLET.match(text, span.start, span.end)
+def _without_number(text: str, span: Span) -> Span:
+    match = _BULLET.match(text, span.start, span.end) or _NUMBER.match(text, span.start, span.end)
     return Span(start=match.end(), end=span.end) if match and match.end() < span.end else span

@@ -16,7 +16,7 @@ from grounded_rag.types import Chunk, Document, Span
 DEFAULT_CAPACITY = 220
 """Tokens of an embedded view: safely inside the 256 word pieces of the built-in embedder."""
 
-RECIPE = "1"
+RECIPE = "2"
 """Version of these rules: it moves when the same document would give other chunks."""
 
 _TITLE_BYTES = 60

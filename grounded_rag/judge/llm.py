@@ -20,7 +20,7 @@ _MAX_VOTES = 9
 
 
 class LLMJudge:
-    """A `Judge` that asks a language model whether cited sentences support claims.
+    """A `Judge` that asks a language model whether cited statements support claims.
 
     All claims of a draft travel as JSON in one call, and come back with one grade each and the
     words of the evidence that it rests on. Whatever cannot be read, is cut or refused is "could
@@ -100,7 +100,7 @@ class LLMJudge:
         """Grade the claims of a draft.
 
         Args:
-            request: Claims with their cited sentences.
+            request: Claims with the statements that they cite.
 
         Returns:
             One opinion a claim; without a grade where the judge's answer could not be used.

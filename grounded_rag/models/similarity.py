@@ -65,7 +65,7 @@ class TokenSimilarity:
         self._lock = threading.Lock()
 
     def of(self, case: ClaimCase) -> float:
-        """Return the similarity of a claim to its cited sentences, about 0 to 0.9."""
+        """Return the similarity of a claim to the statements it cites, about 0 to 0.9."""
         sentences = list(
             dict.fromkeys(
                 text

@@ -56,7 +56,7 @@ class TokenDetector:
         self.__name__ = name
 
     def __call__(self, case: ClaimCase) -> Signal:
-        """Mark the words of the claim that its cited sentences do not carry.
+        """Mark the words of the claim that the statements it cites do not carry.
 
         Raises:
             TypeError: The detector did not return spans; the claim could then not be checked.
@@ -83,7 +83,7 @@ class TokenDetector:
         shown = ", ".join(f"“{words}”" for _, words in found[:_SHOWN])
         return signal.model_copy(
             update={
-                "reason": Reason.ADDED_CONTENT,
+                "reason": Reason.NOT_ENTAILED,
                 "detail": f"The token detector finds no support for {shown}.",
             }
         )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from grounded_rag.errors import ReceiptError
-from grounded_rag.protocols import SupportCheck
 from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ReceiptCheck
 from grounded_rag.receipts.library import open_library
 from grounded_rag.receipts.storage import load_receipt, receipt_files
 from grounded_rag.types import Frozen, Instant
 from grounded_rag.validity import parse_instant, today_utc
+from grounded_rag.verification.rules import Rules
 
 
 class AuditFinding(Frozen):
@@ -76,7 +76,7 @@ def audit_receipts(
     index: Path | str | None = None,
     folder: Path | str | None = None,
     as_of: Instant | str | None = None,
-    checks: Sequence[SupportCheck] | None = None,
+    rules: Rules | None = None,
     public_key: bytes | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> AuditReport:
@@ -87,7 +87,8 @@ def audit_receipts(
         index: Folder of an index to compare with.
         folder: Folder of documents to compare with, in place of an index.
         as_of: Moment for which the documents are read and judged; today in UTC by default.
-        checks: Support checks that gave the answers, where they were not the built-in ones.
+        rules: Checks of one's own that gave the answers, and deciders to ask again; see
+            `verify_receipt`.
         public_key: Raw Ed25519 public key that must have signed every receipt, or None.
         progress: Called with the number of files done.
 
@@ -105,8 +106,10 @@ def audit_receipts(
     findings: list[AuditFinding] = []
     unreadable: list[UnreadableReceipt] = []
     refusals = 0
-    with open_library(index=index, folder=folder, as_of=moment) as library:
-        checker = ReceiptChecker(library, checks=checks, public_key=public_key)
+    with (
+        open_library(index=index, folder=folder, as_of=moment) as library,
+        ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
+    ):
         for done, file in enumerate(files, start=1):
             tell(done)
             try:

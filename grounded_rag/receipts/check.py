@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from grounded_rag.protocols import SupportCheck
 from grounded_rag.receipts.findings import (
     UNCHANGED,
     CitationStanding,
@@ -16,16 +17,15 @@ from grounded_rag.receipts.findings import (
     TextStatus,
 )
 from grounded_rag.receipts.integrity import (
-    Rules,
     check_form,
+    check_statements,
     retrieved_chunk,
-    rules_of,
-    run_verifier,
     shown_verdict,
 )
 from grounded_rag.receipts.library import Library, open_library
 from grounded_rag.receipts.signing import signature_problems, signature_state
 from grounded_rag.receipts.standing import Placed, changed_around, place
+from grounded_rag.receipts.support import Again, Asking, look_again, on_trust, rules_of
 from grounded_rag.receipts.validity_now import known_then, stale_source
 from grounded_rag.receipts.wording import why_changed
 from grounded_rag.types import (
@@ -36,8 +36,12 @@ from grounded_rag.types import (
     Receipt,
     ReceiptClaim,
     ReceiptSource,
+    RetrievedChunk,
+    Tier,
 )
 from grounded_rag.validity import parse_instant, today_utc
+from grounded_rag.verification.passages import Passage
+from grounded_rag.verification.rules import Rules
 from grounded_rag.version import __version__
 
 _GRAVEST_FIRST = (
@@ -60,10 +64,14 @@ def verify_receipt(
     index: Path | str | None = None,
     folder: Path | str | None = None,
     as_of: Instant | str | None = None,
-    checks: Sequence[SupportCheck] | None = None,
+    rules: Rules | None = None,
     public_key: bytes | None = None,
 ) -> ReceiptCheck:
     """Check a receipt again, offline: the verifier runs on its claims, then today's text counts.
+
+    A claim that is called verbatim must be verbatim again. One that a decider confirmed must pass
+    every rule; whether the decider would say so again is known only where `rules` name one, which
+    is then asked.
 
     Args:
         receipt: The receipt.
@@ -72,7 +80,8 @@ def verify_receipt(
             receipt itself is checked.
         as_of: Moment for which the documents are read and their validity is judged; today in UTC
             by default.
-        checks: Support checks that gave the answer, where they were not the built-in ones.
+        rules: Checks of one's own that gave the answer, and deciders to ask again; quote match,
+            spans-only and age come from the receipt's own policy.
         public_key: Raw Ed25519 public key that must have signed the receipt, or None.
 
     Returns:
@@ -85,37 +94,42 @@ def verify_receipt(
         MissingExtraError: A public key is given and `cryptography` is not installed.
     """
     moment = parse_instant(as_of) or today_utc()
-    with open_library(index=index, folder=folder, as_of=moment) as library:
-        return ReceiptChecker(library, checks=checks, public_key=public_key).check(receipt)
+    with (
+        open_library(index=index, folder=folder, as_of=moment) as library,
+        ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
+    ):
+        return checker.check(receipt)
 
 
 class ReceiptChecker:
-    """Checks receipts against one state of the documents; what repeats is worked out once."""
+    """Checks receipts against one state of the documents; what repeats is worked out once.
+
+    Use it as a context manager, or call `close()`.
+    """
 
     def __init__(
         self,
         library: Library,
         *,
-        checks: Sequence[SupportCheck] | None = None,
+        rules: Rules | None = None,
         public_key: bytes | None = None,
     ) -> None:
         self._library = library
-        self._checks = checks
+        self._rules = rules
         self._public_key = public_key
+        self._ask = Asking()
         self._verdicts: dict[Hashable, ClaimVerdict] = {}
         self._claims: dict[Hashable, ClaimCheck] = {}
 
     def check(self, receipt: Receipt) -> ReceiptCheck:
         """Check one receipt; see `verify_receipt`."""
-        texts = self._texts(receipt)
-        rules = rules_of(receipt, self._checks)
+        passages = self._passages(receipt)
+        rules = rules_of(receipt, self._rules)
         signed = signature_state(receipt, self._public_key)
-        problems = [*check_form(receipt, texts), *signature_problems(signed)]
-        unsupported = () if problems else self._unsupported(receipt, texts, rules)
-        # Another version of the verifier may judge otherwise; then that alone accuses nobody.
-        if receipt.package_version == __version__:
-            problems += unsupported
-            unsupported = ()
+        problems = [*check_form(receipt, passages), *signature_problems(signed)]
+        doubts: list[IntegrityProblem] = []
+        if not problems:
+            problems, doubts = self._judged(receipt, passages, rules)
         return ReceiptCheck(
             receipt_id=receipt.id,
             question=receipt.question,
@@ -125,69 +139,96 @@ class ReceiptChecker:
             as_of=self._library.as_of,
             against=self._library.kind,
             altered=tuple(problems),
-            unconfirmed=tuple(unsupported),
+            unconfirmed=tuple(doubts),
             signature=signed,
             claims=tuple(
-                _altered(claim) if problems else self._claim(receipt, claim, texts, rules)
+                _altered(claim) if problems else self._claim(receipt, claim, passages, rules)
                 for claim in receipt.claims
             ),
         )
 
-    def _texts(self, receipt: Receipt) -> dict[str, str]:
-        """Return the chunks' texts: those that travel with the receipt, else the index's."""
-        texts: dict[str, str] = {}
+    def close(self) -> None:
+        """Stop what asking a model again has started."""
+        self._ask.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _passages(self, receipt: Receipt) -> dict[str, Passage]:
+        """Return the chunks: with the texts that travel with the receipt, else the index's."""
+        passages: dict[str, Passage] = {}
         for source in receipt.sources:
             text = source.text
             if text is None:
                 text = self._library.chunk_text(source)
             if text is not None:
-                texts[source.chunk_id] = text
-        return texts
+                passages[source.chunk_id] = Passage(retrieved_chunk(source, text))
+        return passages
 
-    def _unsupported(
-        self, receipt: Receipt, texts: Mapping[str, str], rules: Rules
-    ) -> tuple[IntegrityProblem, ...]:
-        """Run the verifier on the texts that the claims were made on."""
-        found: list[IntegrityProblem] = []
+    def _judged(
+        self, receipt: Receipt, passages: Mapping[str, Passage], rules: Rules
+    ) -> tuple[list[IntegrityProblem], list[IntegrityProblem]]:
+        """Judge what a receipt says of its statements and its support on its own texts.
+
+        What rules alone decide shows an alteration, unless other rules than today's gave the
+        answer: then nobody is accused.
+        """
+        ours = receipt.package_version == __version__
+        altered: list[IntegrityProblem] = []
+        doubts: list[IntegrityProblem] = []
+        for problem in check_statements(receipt, passages):
+            (altered if ours else doubts).append(problem)
         for index, claim in enumerate(receipt.claims):
-            sources = _sources(receipt, claim)
-            if any(source.chunk_id not in texts for source in sources):
+            again = self._again(receipt, claim, passages, rules)
+            if again is None or not again.why:
                 continue
-            verdict = self._verdict(claim, sources, texts, receipt.question, rules)
-            if not verdict.supported:
-                found.append(
-                    IntegrityProblem(
-                        kind="unsupported",
-                        path=f"claims[{index}]",
-                        detail=f"The verifier rejects the claim on its own text: {verdict.why}",
-                        reason=verdict.reason,
-                    )
-                )
-        return tuple(found)
+            problem = IntegrityProblem(
+                kind="unsupported",
+                path=f"claims[{index}]",
+                detail=f"The claim has not the support that the receipt states: {again.why}",
+                reason=again.reason,
+            )
+            proven = ours and again.proves and not claim.is_old
+            (altered if proven else doubts).append(problem)
+        return altered, doubts
 
-    def _verdict(
+    def _again(
         self,
+        receipt: Receipt,
         claim: ReceiptClaim,
-        sources: tuple[ReceiptSource, ...],
-        texts: Mapping[str, str],
-        question: str,
+        passages: Mapping[str, Passage],
         rules: Rules,
-    ) -> ClaimVerdict:
-        key = (claim, sources, question, rules.quote_match, rules.checks is None)
+    ) -> Again | None:
+        """Return what the verifier says of a claim on its own texts; None where one is unknown."""
+        sources = _sources(receipt, claim)
+        if any(source.chunk_id not in passages for source in sources):
+            return None
+        key = (claim, sources, receipt.question, _policy_key(rules))
         if key not in self._verdicts:
-            chunks = [retrieved_chunk(source, texts[source.chunk_id]) for source in sources]
-            result = run_verifier([shown_verdict(claim).claim], chunks, question, rules)
-            self._verdicts[key] = result.claims[0]
-        return self._verdicts[key]
+            chunks = [passages[source.chunk_id].retrieved for source in sources]
+            asked = shown_verdict(claim).claim
+            self._verdicts[key] = self._ask(asked, chunks, receipt.question, rules)
+        return look_again(claim, self._verdicts[key], rules)
 
     def _claim(
-        self, receipt: Receipt, claim: ReceiptClaim, texts: Mapping[str, str], rules: Rules
+        self,
+        receipt: Receipt,
+        claim: ReceiptClaim,
+        passages: Mapping[str, Passage],
+        rules: Rules,
     ) -> ClaimCheck:
         sources = _sources(receipt, claim)
-        key = (claim, sources, receipt.question, rules.quote_match, rules.checks is None,
-               rules.max_age)  # fmt: skip
+        key = (claim, sources, receipt.question, _policy_key(rules))
         if key not in self._claims:
-            self._claims[key] = self._check_claim(receipt, claim, sources, texts, rules)
+            self._claims[key] = self._check_claim(receipt, claim, sources, passages, rules)
         check = self._claims[key]
         return check.model_copy(
             update={"stale": tuple(known_then(stale, receipt) for stale in check.stale)}
@@ -198,29 +239,41 @@ class ReceiptChecker:
         receipt: Receipt,
         claim: ReceiptClaim,
         sources: tuple[ReceiptSource, ...],
-        texts: Mapping[str, str],
+        passages: Mapping[str, Passage],
         rules: Rules,
     ) -> ClaimCheck:
         by_id = {source.chunk_id: source for source in sources}
         placed = [
-            place(citation, by_id[citation.chunk_id], texts.get(citation.chunk_id), self._library)
+            place(
+                citation, by_id[citation.chunk_id], passages.get(citation.chunk_id), self._library
+            )
             for citation in claim.citations
         ]
         standings = [each.standing for each in placed]
+        again = self._again(receipt, claim, passages, rules)
+        if again is None:
+            again = on_trust(claim) if claim.rests_on is Tier.CONFIRMED else Again()
         rejected = ""
         if (
             any(each.passage is not None for each in placed)
             and all(standing.status in UNCHANGED for standing in standings)
-            and self._was_supported(claim, sources, texts, receipt.question, rules)
+            and not again.why
         ):
-            rejected = self._rejected(claim, placed, by_id, texts, receipt.question, rules)
+            again = self._today(claim, placed, passages, receipt.question, rules)
+            rejected = again.why
             if rejected:
-                standings = _marked(claim, placed)
+                standings = _marked(placed)
         stale: dict[StaleSource, None] = {}
-        for citation, standing in zip(claim.citations, standings, strict=True):
+        for citation, each, standing in zip(claim.citations, placed, standings, strict=True):
             source = by_id[citation.chunk_id]
             for finding in stale_source(
-                claim.text, citation, source, standing, self._library, max_age=rules.max_age
+                claim.text,
+                citation,
+                source,
+                standing,
+                self._library,
+                before=each.before.sentence,
+                max_age=rules.max_age,
             ):
                 stale.setdefault(finding)
         status = min((s.status for s in standings), key=_GRAVEST_FIRST.index)
@@ -228,53 +281,49 @@ class ReceiptChecker:
             claim=claim.text,
             status=status,
             why=why_changed(status, standings, rejected),
+            tier=claim.tier,
+            restated=claim.restated,
+            decided_by=claim.decided_by,
+            note=again.note,
             citations=tuple(standings),
             stale=tuple(stale),
         )
 
-    def _was_supported(
-        self,
-        claim: ReceiptClaim,
-        sources: tuple[ReceiptSource, ...],
-        texts: Mapping[str, str],
-        question: str,
-        rules: Rules,
-    ) -> bool:
-        """Whether this verifier accepts the claim on its own text; unknown texts count as yes."""
-        if any(source.chunk_id not in texts for source in sources):
-            return True
-        return self._verdict(claim, sources, texts, question, rules).supported
-
-    def _rejected(
+    def _today(
         self,
         claim: ReceiptClaim,
         placed: Sequence[Placed],
-        sources: Mapping[str, ReceiptSource],
-        texts: Mapping[str, str],
+        passages: Mapping[str, Passage],
         question: str,
         rules: Rules,
-    ) -> str:
-        """Return why the verifier rejects the claim on today's text, or "" where it does not."""
-        chunks = []
+    ) -> Again:
+        """Return what the verifier says of a claim on today's text."""
+        chunks: list[RetrievedChunk] = []
         citations = []
         for citation, each in zip(claim.citations, placed, strict=True):
             if each.passage is None:
-                source = sources[citation.chunk_id]
-                chunks.append(retrieved_chunk(source, texts[citation.chunk_id]))
+                chunks.append(passages[citation.chunk_id].retrieved)
                 citations.append(Citation(chunk_id=citation.chunk_id, quote=citation.quote))
             elif each.held is not None and each.standing.span is not None:
                 # Today's own characters: that they stand is settled; their meaning is asked.
                 quote = each.standing.span.of(each.held.text)
-                chunks.append(each.passage)
-                citations.append(Citation(chunk_id=each.passage.chunk.id, quote=quote))
+                chunks.append(each.passage.retrieved)
+                citations.append(Citation(chunk_id=each.passage.id, quote=quote))
         asked = Claim(text=claim.text, citations=tuple(citations), arithmetic=claim.arithmetic)
-        (verdict,) = run_verifier([asked], chunks, question, rules).claims
-        return "" if verdict.supported else verdict.why
+        again = look_again(claim, self._ask(asked, chunks, question, rules), rules)
+        if again.trusted and any(each.standing.sentence_changed for each in placed):
+            return Again(why="What confirmed it saw other words, and was not asked again.")
+        return again
 
 
 def _sources(receipt: Receipt, claim: ReceiptClaim) -> tuple[ReceiptSource, ...]:
     cited = {citation.chunk_id for citation in claim.citations}
     return tuple(source for source in receipt.sources if source.chunk_id in cited)
+
+
+def _policy_key(rules: Rules) -> Hashable:
+    """Return what of the rules a receipt's own policy decides; the rest stays the same."""
+    return rules.quote_match, rules.spans_only, rules.longest_restatement, rules.max_age
 
 
 def _altered(claim: ReceiptClaim) -> ClaimCheck:
@@ -285,12 +334,12 @@ def _altered(claim: ReceiptClaim) -> ClaimCheck:
     )
 
 
-def _marked(claim: ReceiptClaim, placed: Sequence[Placed]) -> list[CitationStanding]:
+def _marked(placed: Sequence[Placed]) -> list[CitationStanding]:
     """Return the quotes of a claim that is rejected on today's text, those to blame as changed."""
     blamed = [each.standing.sentence_changed for each in placed]
     if not any(blamed):
         blamed = [each.passage is not None for each in placed]
     return [
-        changed_around(each, citation) if to_blame else each.standing
-        for each, citation, to_blame in zip(placed, claim.citations, blamed, strict=True)
+        changed_around(each) if to_blame else each.standing
+        for each, to_blame in zip(placed, blamed, strict=True)
     ]

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from grounded_rag.receipts.blocks import common_blocks, steps
 from grounded_rag.receipts.findings import DiffPart, NumberChange
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.quantities import Quantity
@@ -34,8 +35,8 @@ def similarity(old: str, new: str) -> float:
     if total <= _BY_CHARACTER:
         return SequenceMatcher(None, old, new, autojunk=False).ratio()
     left, right = tokens(old), tokens(new)
-    blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
-    kept = sum(len(t) for block in blocks for t in left[block.a : block.a + block.size])
+    blocks = common_blocks(left, right)
+    kept = sum(len(t) for block in blocks for t in left[block.left : block.left + block.size])
     return 2 * kept / total
 
 
@@ -49,8 +50,8 @@ def kept_share(part: str, old: str, new: str) -> float:
     for token in left:
         offsets.append(offsets[-1] + len(token))
     kept = 0
-    for block in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
-        first, last = offsets[block.a], offsets[block.a + block.size]
+    for block in common_blocks(left, right):
+        first, last = offsets[block.left], offsets[block.left + block.size]
         kept += max(0, min(last, start + len(part)) - max(first, start))
     return kept / len(part)
 
@@ -58,16 +59,16 @@ def kept_share(part: str, old: str, new: str) -> float:
 def word_diff(old: str, new: str) -> tuple[DiffPart, ...]:
     """Return what leads from `old` to `new`, in whole words; white space alone is no difference."""
     left, right = tokens(old), tokens(new)
-    matcher = SequenceMatcher(None, _plain(left), _plain(right), autojunk=False)
     parts: list[DiffPart] = []
-    for kind, a, b, c, d in matcher.get_opcodes():
-        if kind == "equal":
-            parts.append(DiffPart(kind="same", text="".join(right[c:d])))
+    for step in steps(_plain(left), _plain(right)):
+        old_part, new_part = "".join(left[step.left]), "".join(right[step.right])
+        if step.kind == "same":
+            parts.append(DiffPart.model_construct(kind="same", text=new_part))
             continue
-        if b > a:
-            parts.append(DiffPart(kind="removed", text="".join(left[a:b])))
-        if d > c:
-            parts.append(DiffPart(kind="added", text="".join(right[c:d])))
+        if old_part:
+            parts.append(DiffPart.model_construct(kind="removed", text=old_part))
+        if new_part:
+            parts.append(DiffPart.model_construct(kind="added", text=new_part))
     return tuple(parts)
 
 
@@ -89,15 +90,12 @@ def number_changes(old: str, new: str) -> tuple[NumberChange, ...]:
     are compared as they are written.
     """
     left, right = _numbers(old), _numbers(new)
-    matcher = SequenceMatcher(
-        None, [number.key for number in left], [number.key for number in right], autojunk=False
-    )
     changes: list[NumberChange] = []
-    for kind, a, b, c, d in matcher.get_opcodes():
-        if kind == "equal":
+    for step in steps([number.key for number in left], [number.key for number in right]):
+        if step.kind == "same":
             continue
-        before: list[str | None] = [number.text for number in left[a:b]]
-        after: list[str | None] = [number.text for number in right[c:d]]
+        before: list[str | None] = [number.text for number in left[step.left]]
+        after: list[str | None] = [number.text for number in right[step.right]]
         width = max(len(before), len(after))
         before += [None] * (width - len(before))
         after += [None] * (width - len(after))

@@ -7,7 +7,16 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from grounded_rag.types import AnswerStatus, FlagKind, Frozen, Instant, Reason, Span
+from grounded_rag.types import (
+    AnswerStatus,
+    FlagKind,
+    Frozen,
+    Instant,
+    OldTier,
+    Reason,
+    Span,
+    Tier,
+)
 
 
 class TextStatus(StrEnum):
@@ -91,7 +100,7 @@ class CitationStanding(Frozen):
         found_in: Document in which the quote stands now, or None.
         span: Its place there, in code points.
         nearest: For a changed text, what stands there now.
-        sentence_changed: Whether the quote stands and the sentence(s) around it read otherwise.
+        sentence_changed: Whether the quote stands and the statement around it reads otherwise.
         also_in: Other documents that hold the sentence, for one whose document is gone.
     """
 
@@ -135,6 +144,10 @@ class ClaimCheck(Frozen):
         claim: Text of the claim.
         status: The gravest status of its quotes.
         why: One sentence that says what decided.
+        tier: On what its support rested, as the receipt says; None where that is no evidence.
+        restated: Whether its words are the source's, in the place of a claim of the generator.
+        decided_by: Name of the decider that confirmed it then, or "".
+        note: Whether it was confirmed again, or is taken on trust; or "".
         citations: Each of its quotes.
         stale: What no longer holds about its sources.
     """
@@ -142,6 +155,10 @@ class ClaimCheck(Frozen):
     claim: str
     status: TextStatus
     why: str
+    tier: Tier | OldTier | None = None
+    restated: bool = False
+    decided_by: str = ""
+    note: str = ""
     citations: tuple[CitationStanding, ...] = ()
     stale: tuple[StaleSource, ...] = ()
 
@@ -159,8 +176,8 @@ class IntegrityProblem(Frozen):
     """Something in a receipt that does not fit together.
 
     Attributes:
-        kind: What it is: `hash`, `id`, `source`, `span`, `quote`, `sentence`, `text`, `status`,
-            `unsupported` or `signature`.
+        kind: What it is: `hash`, `id`, `source`, `span`, `quote`, `sentence`, `tier`, `text`,
+            `status`, `unsupported` or `signature`.
         path: Where in the receipt.
         detail: One sentence for a person.
         reason: For `unsupported`, why the verifier rejects the claim.
@@ -184,8 +201,9 @@ class ReceiptCheck(Frozen):
         as_of: Moment for which it was checked now.
         against: What it was compared with.
         altered: What in the receipt does not fit together; not empty means that it is no evidence.
-        unconfirmed: Claims that today's verifier rejects on the carried text, where another
-            version of the package gave the answer: no sign of alteration by itself.
+        unconfirmed: Claims without the support that the receipt states, on the carried text,
+            where other rules gave the answer, or a decider says otherwise now: no sign of
+            alteration by itself.
         signature: Whether it is signed, as far as a public key was given to check it with;
             `missing` and `invalid` need one, and count as altered.
         claims: Each claim.

@@ -1,20 +1,15 @@
-"""Whether a receipt fits together: its hash, its spans, and its claims under the real verifier."""
+"""Whether a receipt fits together: its hash, its spans, its tiers and what it shows."""
 
 from __future__ import annotations
 
-import datetime as dt
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
-
-from pydantic import TypeAdapter, ValidationError
+from collections.abc import Iterator, Mapping
 
 from grounded_rag.compose import compose
 from grounded_rag.errors import ReceiptError
-from grounded_rag.protocols import SupportCheck
 from grounded_rag.receipts.canonical import ID_DIGITS, content_hash
 from grounded_rag.receipts.findings import IntegrityProblem
-from grounded_rag.text.sentences import enclosing_sentences
+from grounded_rag.receipts.support import COMPUTED
 from grounded_rag.types import (
     AnswerStatus,
     Chunk,
@@ -23,61 +18,65 @@ from grounded_rag.types import (
     Claim,
     ClaimStatus,
     ClaimVerdict,
-    Draft,
     Located,
     Receipt,
     ReceiptCitation,
     ReceiptClaim,
     ReceiptSource,
     RetrievedChunk,
-    Verification,
+    Tier,
 )
-from grounded_rag.verification import verify
-
-_DURATION: TypeAdapter[dt.timedelta] = TypeAdapter(dt.timedelta)
-
-
-class Rules(NamedTuple):
-    """What of a receipt's policy the verifier needs.
-
-    Attributes:
-        quote_match: Whether differences of presentation are bridged.
-        checks: Support checks, or None for the built-in ones.
-        max_age: Oldest acceptable age, or None.
-    """
-
-    quote_match: Literal["repair", "exact"]
-    checks: Sequence[SupportCheck] | None
-    max_age: dt.timedelta | None
+from grounded_rag.verification.evidence import stated_at
+from grounded_rag.verification.passages import Passage
 
 
-def rules_of(receipt: Receipt, checks: Sequence[SupportCheck] | None) -> Rules:
-    """Read the rules from a receipt's policy, whatever version of the package wrote it.
-
-    Args:
-        receipt: The receipt.
-        checks: Support checks in place of the built-in ones, or None.
-    """
-    policy = receipt.policy
-    if checks is None and policy.get("support") == "spans-only":
-        checks = ()
-    max_age: dt.timedelta | None = None
-    if policy.get("max_age") is not None:
-        try:
-            max_age = _DURATION.validate_python(policy["max_age"])
-        except ValidationError:
-            max_age = None
-    return Rules("exact" if policy.get("quote_match") == "exact" else "repair", checks, max_age)
-
-
-def check_form(receipt: Receipt, texts: Mapping[str, str]) -> tuple[IntegrityProblem, ...]:
+def check_form(receipt: Receipt, passages: Mapping[str, Passage]) -> tuple[IntegrityProblem, ...]:
     """Return what in a receipt does not fit together, without judging support.
 
     Args:
         receipt: The receipt.
-        texts: Text of each source by chunk id, as far as it is known.
+        passages: Each source by chunk id, as far as its text is known.
     """
-    return (*_check_hash(receipt), *_check_sources(receipt, texts), *_check_claims(receipt, texts))
+    return (
+        *_check_hash(receipt),
+        *_check_sources(receipt, passages),
+        *_check_claims(receipt, passages),
+    )
+
+
+def check_statements(
+    receipt: Receipt, passages: Mapping[str, Passage]
+) -> tuple[IntegrityProblem, ...]:
+    """Return where what is shown with a quote is not the statement that the quote stands in.
+
+    Args:
+        receipt: A receipt whose quotes stand where it says.
+        passages: See `check_form`.
+    """
+    return tuple(
+        IntegrityProblem(
+            kind="sentence",
+            path=f"claims[{index}].citations[{number}]",
+            detail="The statement shown is not the one that the quote stands in.",
+        )
+        for index, claim in enumerate(receipt.claims)
+        for number, citation in enumerate(claim.citations)
+        if (passage := passages.get(citation.chunk_id)) is not None
+        and not _shows(claim, citation, passage)
+    )
+
+
+def _shows(claim: ReceiptClaim, citation: ReceiptCitation, passage: Passage) -> bool:
+    if not claim.is_old:
+        return stated_at(passage, citation.chunk_span).text == citation.sentence
+    # Version 0.1 showed the text around the quote as it stands in the source.
+    at = citation.sentence.find(citation.quote)
+    while at >= 0:
+        begin = citation.chunk_span.start - at
+        if begin >= 0 and passage.text.startswith(citation.sentence, begin):
+            return True
+        at = citation.sentence.find(citation.quote, at + 1)
+    return False
 
 
 def _check_hash(receipt: Receipt) -> Iterator[IntegrityProblem]:
@@ -98,23 +97,21 @@ def _check_hash(receipt: Receipt) -> Iterator[IntegrityProblem]:
         )
 
 
-def _check_sources(receipt: Receipt, texts: Mapping[str, str]) -> Iterator[IntegrityProblem]:
+def _check_sources(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[IntegrityProblem]:
     seen: set[str] = set()
     for index, source in enumerate(receipt.sources):
         path = f"sources[{index}]"
         if source.chunk_id in seen:
             yield IntegrityProblem(kind="source", path=path, detail="The chunk is there twice.")
         seen.add(source.chunk_id)
-        text = texts.get(source.chunk_id)
-        if text is None:
-            continue
-        if sha256(text) != source.content_hash:
+        passage = passages.get(source.chunk_id)
+        if passage is not None and sha256(passage.text) != source.content_hash:
             yield IntegrityProblem(
                 kind="source", path=path, detail="The chunk's text does not give its hash."
             )
 
 
-def _check_claims(receipt: Receipt, texts: Mapping[str, str]) -> Iterator[IntegrityProblem]:
+def _check_claims(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[IntegrityProblem]:
     refused = receipt.status is AnswerStatus.REFUSED
     if refused == bool(receipt.claims) or refused == (receipt.refusal is None):
         yield IntegrityProblem(
@@ -122,6 +119,9 @@ def _check_claims(receipt: Receipt, texts: Mapping[str, str]) -> Iterator[Integr
         )
     sources = {source.chunk_id: source for source in receipt.sources}
     for index, claim in enumerate(receipt.claims):
+        misfit = _tier_misfit(claim, receipt)
+        if misfit:
+            yield IntegrityProblem(kind="tier", path=f"claims[{index}]", detail=misfit)
         for number, citation in enumerate(claim.citations):
             path = f"claims[{index}].citations[{number}]"
             source = sources.get(citation.chunk_id)
@@ -130,7 +130,7 @@ def _check_claims(receipt: Receipt, texts: Mapping[str, str]) -> Iterator[Integr
                     kind="source", path=path, detail="The cited chunk is not in the receipt."
                 )
                 continue
-            yield from _check_citation(citation, source, texts.get(citation.chunk_id), path)
+            yield from _check_citation(citation, source, passages.get(citation.chunk_id), path)
     if receipt.claims and compose([shown_verdict(claim) for claim in receipt.claims]) != (
         receipt.text
     ):
@@ -139,8 +139,28 @@ def _check_claims(receipt: Receipt, texts: Mapping[str, str]) -> Iterator[Integr
         )
 
 
+def _tier_misfit(claim: ReceiptClaim, receipt: Receipt) -> str:
+    """Return how tier, restatement, decider and policy contradict each other, or ""."""
+    if claim.is_old:
+        named = claim.restated or claim.decided_by
+        return (
+            "A tier of version 0.1 stands beside what that version did not know." if named else ""
+        )
+    if (claim.tier is Tier.CONFIRMED) != bool(claim.decided_by):
+        return "A confirmed claim names what confirmed it, and no other claim does."
+    if claim.decided_by == COMPUTED and not claim.arithmetic:
+        return "The claim is said to be computed and carries no computation."
+    if claim.restated and claim.tier is not Tier.VERBATIM:
+        return "A restated claim is in the words of its source; this one is not verbatim."
+    if claim.restated and receipt.policy.get("unproven", "restate") != "restate":
+        return "The claim is restated under a policy that restates nothing."
+    if claim.tier is Tier.NONE and receipt.policy.get("support") != "spans-only":
+        return "Nothing has shown the claim, and the policy ships no such claim."
+    return ""
+
+
 def _check_citation(
-    citation: ReceiptCitation, source: ReceiptSource, text: str | None, path: str
+    citation: ReceiptCitation, source: ReceiptSource, passage: Passage | None, path: str
 ) -> Iterator[IntegrityProblem]:
     if citation.doc_id != source.doc_id:
         yield IntegrityProblem(
@@ -150,21 +170,15 @@ def _check_citation(
         yield IntegrityProblem(
             kind="span", path=path, detail="The spans in chunk and document do not fit together."
         )
-    if text is None:
+    if passage is None:
         if len(citation.quote) != len(citation.chunk_span):
             yield IntegrityProblem(
                 kind="span", path=path, detail="The span is not as long as the quote."
             )
         return
-    if citation.chunk_span.of(text) != citation.quote:
+    if citation.chunk_span.of(passage.text) != citation.quote:
         yield IntegrityProblem(
             kind="quote", path=path, detail="The chunk's text does not read so at that place."
-        )
-    elif enclosing_sentences(text, citation.chunk_span).of(text) != citation.sentence:
-        yield IntegrityProblem(
-            kind="sentence",
-            path=path,
-            detail="The sentence shown is not the one that encloses the quote.",
         )
 
 
@@ -197,20 +211,8 @@ def shown_verdict(claim: ReceiptClaim) -> ClaimVerdict:
         ),
         citations=checks,
         status=ClaimStatus.SUPPORTED,
-        tier=claim.tier,
-    )
-
-
-def run_verifier(
-    claims: Sequence[Claim], chunks: Sequence[RetrievedChunk], question: str, rules: Rules
-) -> Verification:
-    """Run the public verifier under a receipt's rules; staleness is judged elsewhere."""
-    return verify(
-        Draft(claims=tuple(claims)),
-        chunks,
-        question=question,
-        quote_match=rules.quote_match,
-        checks=rules.checks,
+        tier=claim.rests_on,
+        restated=claim.restated,
     )
 
 

@@ -7,7 +7,6 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from grounded_rag.receipts.canonical import seal
-from grounded_rag.text.sentences import enclosing_sentences
 from grounded_rag.types import (
     ClaimVerdict,
     Located,
@@ -17,6 +16,9 @@ from grounded_rag.types import (
     ReceiptSource,
     RetrievedChunk,
 )
+from grounded_rag.verification.evidence import stated_at
+from grounded_rag.verification.passages import Passage
+from grounded_rag.verification.verdict import confirmed_by
 from grounded_rag.version import __version__
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def make_receipt(
     Raises:
         ReceiptError: The answer holds text that JSON cannot carry.
     """
-    texts = {retrieved.chunk.id: retrieved.chunk.text for retrieved in answer.evidence}
+    passages = {retrieved.chunk.id: Passage(retrieved) for retrieved in answer.evidence}
     return seal(
         Receipt(
             created_at=created_at or dt.datetime.now(dt.UTC),
@@ -45,7 +47,7 @@ def make_receipt(
             status=answer.status,
             text=answer.text,
             refusal=answer.refusal,
-            claims=tuple(_claim(verdict, texts) for verdict in answer.claims),
+            claims=tuple(_claim(verdict, passages) for verdict in answer.claims),
             unanswered=answer.unanswered,
             sources=tuple(_source(item, include_text=include_text) for item in answer.evidence),
             flags=answer.flags,
@@ -58,17 +60,19 @@ def make_receipt(
     )
 
 
-def _claim(verdict: ClaimVerdict, texts: dict[str, str]) -> ReceiptClaim:
+def _claim(verdict: ClaimVerdict, passages: dict[str, Passage]) -> ReceiptClaim:
     return ReceiptClaim(
         text=verdict.text,
-        citations=tuple(_citation(place, texts[place.chunk_id]) for place in verdict.located),
+        citations=tuple(_citation(place, passages[place.chunk_id]) for place in verdict.located),
         arithmetic=verdict.claim.arithmetic,
         tier=verdict.tier,
+        restated=verdict.restated,
+        decided_by=confirmed_by(verdict),
         checks=tuple(dict.fromkeys(signal.check for signal in verdict.signals)),
     )
 
 
-def _citation(place: Located, text: str) -> ReceiptCitation:
+def _citation(place: Located, passage: Passage) -> ReceiptCitation:
     return ReceiptCitation(
         chunk_id=place.chunk_id,
         doc_id=place.doc_id,
@@ -77,7 +81,7 @@ def _citation(place: Located, text: str) -> ReceiptCitation:
         document_span=place.document_span,
         page=place.page,
         folds=place.folds,
-        sentence=enclosing_sentences(text, place.chunk_span).of(text),
+        sentence=stated_at(passage, place.chunk_span).text,
     )
 
 

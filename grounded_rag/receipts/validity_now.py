@@ -17,6 +17,7 @@ def stale_source(
     standing: CitationStanding,
     library: Library,
     *,
+    before: str,
     max_age: dt.timedelta | None,
 ) -> tuple[StaleSource, ...]:
     """Return what speaks today against the document of a quote; unknown age is no finding.
@@ -27,6 +28,7 @@ def stale_source(
         source: Its chunk; its validity counts where the document is gone.
         standing: Where the quote stands now.
         library: Today's documents.
+        before: The sentence(s) around the quote, as its source wrote them then.
         max_age: Oldest acceptable age, or None.
     """
     validity = library.validity(standing.found_in or citation.doc_id) or _recorded(source, library)
@@ -37,7 +39,7 @@ def stale_source(
             detail=finding.detail,
             since=finding.since,
             successor=next(iter(finding.related), None),
-            successor_says=_in_force(finding.related, claim, citation, library),
+            successor_says=_in_force(finding.related, claim, citation, before, library),
         )
         for finding in staleness(validity, as_of=library.as_of, max_age=max_age)
         if finding.kind is not FlagKind.UNDATED
@@ -57,7 +59,11 @@ def _recorded(source: ReceiptSource, library: Library) -> Validity:
 
 
 def _in_force(
-    related: tuple[str, ...], claim: str, citation: ReceiptCitation, library: Library
+    related: tuple[str, ...],
+    claim: str,
+    citation: ReceiptCitation,
+    before: str,
+    library: Library,
 ) -> NearestPassage | None:
     """Return what the document in force says instead: successors are followed to the last one."""
     following = next(iter(related), None)
@@ -79,4 +85,4 @@ def _in_force(
         )
     if held is None:
         return None
-    return held.counterpart(claim, citation.quote, citation.sentence)
+    return held.counterpart(claim, citation.quote, before)

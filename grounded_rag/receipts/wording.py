@@ -1,10 +1,16 @@
-"""One sentence for a person on what became of a claim's text."""
+"""Sentences for a person: what became of a claim's text, and on what the claim rests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grounded_rag.receipts.findings import CitationStanding, NumberChange, TextStatus
+from grounded_rag.receipts.findings import (
+    CitationStanding,
+    ClaimCheck,
+    NumberChange,
+    TextStatus,
+)
+from grounded_rag.types import OldTier, Tier
 
 _SIMPLE = {
     TextStatus.STILL_TRUE: "The quote stands where it stood.",
@@ -14,6 +20,15 @@ _SIMPLE = {
     TextStatus.COULD_NOT_CHECK: "A cited document is there and cannot be read.",
 }
 _NUMBERS = 6
+_RESTATED = "In the source’s words, in the place of a claim that nothing had shown"
+_RESTS_ON = {
+    Tier.VERBATIM: "Word for word from the source",
+    Tier.CONFIRMED: "In words of its own",
+    Tier.NONE: "Quoted from a real place, not checked further",
+    OldTier.HIGH: "Version 0.1 called it “high”: close to its quote by rules of then",
+    OldTier.CHECKED: "Version 0.1 called it “checked”",
+    OldTier.LEXICAL: "Version 0.1 called it “lexical”: nothing against it by rules of then",
+}
 
 
 def why_changed(status: TextStatus, standings: Sequence[CitationStanding], rejected: str) -> str:
@@ -50,3 +65,11 @@ def number_line(change: NumberChange) -> str:
     if change.new is None:
         return f"{change.old} is gone"
     return f"{change.old} became {change.new}"
+
+
+def support_line(check: ClaimCheck) -> str:
+    """Return on what a claim rests, in plain words; "" where the receipt is no evidence of it."""
+    if check.tier is None:
+        return ""
+    rests = _RESTATED if check.restated else _RESTS_ON[check.tier]
+    return f"{rests}. {check.note}".rstrip()

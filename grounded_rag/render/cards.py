@@ -6,7 +6,18 @@ from collections.abc import Iterable, Sequence
 
 from grounded_rag.highlight import Segment, highlight
 from grounded_rag.render.links import source_link
-from grounded_rag.types import STALENESS_KINDS, Answer, Flag, FlagKind, Frozen, RetrievedChunk
+from grounded_rag.render.support import support_of_all
+from grounded_rag.text.sentences import ends_with_stop
+from grounded_rag.types import (
+    STALENESS_KINDS,
+    Answer,
+    ClaimVerdict,
+    Flag,
+    FlagKind,
+    Frozen,
+    Located,
+    RetrievedChunk,
+)
 
 
 class RelatedSource(Frozen):
@@ -38,10 +49,20 @@ class Badge(Frozen):
 
 
 class MarkedClaim(Frozen):
-    """A claim with the numbers of its citations."""
+    """A claim with the numbers of its citations.
+
+    Attributes:
+        text: The claim.
+        numbers: Numbers of its citations.
+        restated: Whether the words are the source's, in the place of a claim that nothing showed.
+        line: Whether it stands on a line of its own: a table cell or a list item, which no full
+            stop parts from what follows.
+    """
 
     text: str
     numbers: tuple[int, ...]
+    restated: bool = False
+    line: bool = False
 
 
 class SourceCard(Frozen):
@@ -50,7 +71,7 @@ class SourceCard(Frozen):
     Attributes:
         number: The number in the answer's text.
         title: Title of the document.
-        headings: Headings above the quote, the title left out.
+        headings: Headings that govern the quote, outermost first, the title left out.
         page: 1-based page, where known.
         source: Where the document came from.
         link: Safe address that opens it at the quote, or None.
@@ -73,13 +94,31 @@ class AnswerCards(Frozen):
 
     Attributes:
         claims: Claims in reading order; empty for a refusal.
+        support: On what they rest, in words; "" for a refusal.
         cards: The numbered sources.
         remarks: Remarks that belong to no numbered source.
     """
 
     claims: tuple[MarkedClaim, ...] = ()
+    support: str = ""
     cards: tuple[SourceCard, ...] = ()
     remarks: tuple[Badge, ...] = ()
+
+    @property
+    def mixed(self) -> bool:
+        """Whether some claims are restated and some are not, so that each needs its own mark."""
+        return len({claim.restated for claim in self.claims}) > 1
+
+    @property
+    def lines(self) -> tuple[tuple[MarkedClaim, ...], ...]:
+        """The claims as lines: sentences run on, table cells and list items do not."""
+        lines: list[list[MarkedClaim]] = []
+        for claim in self.claims:
+            if lines and not claim.line and not lines[-1][-1].line:
+                lines[-1].append(claim)
+            else:
+                lines.append([claim])
+        return tuple(map(tuple, lines))
 
 
 def lay_out(answer: Answer) -> AnswerCards:
@@ -90,7 +129,11 @@ def lay_out(answer: Answer) -> AnswerCards:
         SourceCard(
             number=item.reference.number,
             title=item.chunk.title or item.chunk.chunk.doc_id,
-            headings=tuple(h for h in item.chunk.chunk.headings if h != item.chunk.title),
+            headings=governing(
+                item.reference.located,
+                [answer.claims[index] for index in item.reference.claims],
+                item.chunk,
+            ),
             page=item.reference.located.page,
             source=item.chunk.source,
             link=source_link(
@@ -109,12 +152,37 @@ def lay_out(answer: Answer) -> AnswerCards:
             MarkedClaim(
                 text=verdict.text.strip(),
                 numbers=tuple(r.number for r in answer.references if index in r.claims),
+                restated=verdict.restated,
+                line=not ends_with_stop(verdict.text),
             )
             for index, verdict in enumerate(answer.claims)
         ),
+        support=support_of_all(answer.claims),
         cards=cards,
         remarks=_badges((f for f in answer.flags if f.chunk_id not in cited), known),
     )
+
+
+def governing(
+    located: Located, claims: Iterable[ClaimVerdict], chunk: RetrievedChunk
+) -> tuple[str, ...]:
+    """Return the headings that govern a quote, outermost first, without the document's title.
+
+    Args:
+        located: The quote's place.
+        claims: The claims that cite it.
+        chunk: The passage that it stands in.
+    """
+    place = located.chunk_span
+    stated = [
+        heading
+        for verdict in claims
+        for statement in verdict.statements
+        if statement.chunk_id == located.chunk_id
+        and any(span.start < place.end and place.start < span.end for span in statement.quotes)
+        for heading in statement.headings
+    ]
+    return tuple(h for h in dict.fromkeys(stated or chunk.chunk.headings) if h != chunk.title)
 
 
 def _badges(flags: Iterable[Flag], known: Sequence[RetrievedChunk]) -> tuple[Badge, ...]:

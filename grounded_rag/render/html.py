@@ -7,6 +7,7 @@ from html import escape
 from importlib.resources import files
 
 from grounded_rag.render.cards import AnswerCards, Badge, MarkedClaim, SourceCard, lay_out
+from grounded_rag.render.support import IN_SOURCE_WORDS
 from grounded_rag.types import Answer
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
@@ -61,8 +62,12 @@ def _article(answer: Answer, cards: AnswerCards, prefix: str) -> str:
                 f"{_text(answer.refusal.detail)} {_text(answer.refusal.next_step)}</p>"
             )
     else:
-        claims = " ".join(_claim(claim, prefix) for claim in cards.claims)
-        parts.append(f'<p class="gr-text" dir="auto">{claims}</p>')
+        parts.extend(
+            f'<p class="gr-text" dir="auto">'
+            f"{' '.join(_claim(claim, prefix, marked=cards.mixed) for claim in line)}</p>"
+            for line in cards.lines
+        )
+        parts.append(f'<p class="gr-support">Support: <bdi>{_text(cards.support)}</bdi></p>')
     parts.extend(
         f'<p class="gr-open">Not answered: <q dir="auto">{_text(part)}</q></p>'
         for part in answer.unanswered
@@ -79,13 +84,17 @@ def _article(answer: Answer, cards: AnswerCards, prefix: str) -> str:
     return "\n".join(parts)
 
 
-def _claim(claim: MarkedClaim, prefix: str) -> str:
+def _claim(claim: MarkedClaim, prefix: str, *, marked: bool) -> str:
     marks = "".join(
         f'<a class="gr-mark" href="#{prefix}-source-{number}" aria-label="Source {number}">'
         f"[{number}]</a>"
         for number in claim.numbers
     )
-    return f'<span class="gr-claim"><bdi>{_text(claim.text)}</bdi> {marks}</span>'
+    restated = ' data-restated="true"' if claim.restated else ""
+    words = (
+        f' <span class="gr-words">({IN_SOURCE_WORDS})</span>' if claim.restated and marked else ""
+    )
+    return f'<span class="gr-claim"{restated}><bdi>{_text(claim.text)}</bdi> {marks}{words}</span>'
 
 
 def _card(card: SourceCard, prefix: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from grounded_rag.render.cards import Badge, SourceCard, lay_out
+from grounded_rag.render.cards import Badge, MarkedClaim, SourceCard, lay_out
+from grounded_rag.render.support import IN_SOURCE_WORDS
 from grounded_rag.text.display import one_line
 from grounded_rag.types import Answer
 
@@ -26,12 +27,14 @@ def to_markdown(answer: Answer) -> str:
     cards = lay_out(answer)
     blocks = [f"**{escape_markdown(answer.question) or '?'}**"]
     if answer.answered:
+        # A hard line break between lines of one answer.
         blocks.append(
-            " ".join(
-                f"{escape_markdown(claim.text)} {''.join(f'[{n}]' for n in claim.numbers)}"
-                for claim in cards.claims
+            "\\\n".join(
+                " ".join(_claim(claim, marked=cards.mixed) for claim in line)
+                for line in cards.lines
             )
         )
+        blocks.append(f"Support: {escape_markdown(cards.support)}")
     else:
         blocks.append(escape_markdown(answer.text))
         if answer.refusal is not None:
@@ -50,6 +53,12 @@ def escape_markdown(text: str) -> str:
     line = _SPECIAL.sub(r"\\\1", one_line(text))
     line = _ADDRESS.sub(lambda m: f"{m[1] or m[3]}\\{m[2] or m[4]}", line)
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+
+
+def _claim(claim: MarkedClaim, *, marked: bool) -> str:
+    numbers = "".join(f"[{number}]" for number in claim.numbers)
+    words = f" *({IN_SOURCE_WORDS})*" if claim.restated and marked else ""
+    return f"{escape_markdown(claim.text)} {numbers}{words}"
 
 
 def _card(card: SourceCard) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from grounded_rag.render.cards import Badge, SourceCard, lay_out
+from grounded_rag.render.cards import Badge, MarkedClaim, SourceCard, lay_out
+from grounded_rag.render.support import IN_SOURCE_WORDS
 from grounded_rag.text.display import one_line, safe
 from grounded_rag.types import Answer, Flag
 
@@ -48,7 +50,8 @@ def answer_lines(answer: Answer) -> RenderableType:
     cards = lay_out(answer)
     parts: list[RenderableType] = [Text(one_line(answer.question), style="bold")]
     if answer.answered:
-        parts.append(Text(safe(answer.text), style="green"))
+        parts.extend(_line(line, marked=cards.mixed) for line in cards.lines)
+        parts.append(Text(f"  support: {one_line(cards.support)}", style="dim"))
     else:
         parts.append(Text(safe(answer.text), style="yellow"))
         if answer.refusal is not None:
@@ -66,6 +69,17 @@ def answer_lines(answer: Answer) -> RenderableType:
 def flag_line(flag: Flag) -> Text:
     """Return one remark as a line."""
     return _remark(flag.kind.replace("_", " "), flag.detail)
+
+
+def _line(claims: Sequence[MarkedClaim], *, marked: bool) -> Text:
+    line = Text()
+    for claim in claims:
+        numbers = "".join(f"[{number}]" for number in claim.numbers)
+        line.append(" " if line else "")
+        line.append(f"{safe(claim.text)} {numbers}", style="green")
+        if claim.restated and marked:
+            line.append(f" ({IN_SOURCE_WORDS})", style="dim")
+    return line
 
 
 def _card(card: SourceCard) -> RenderableType:

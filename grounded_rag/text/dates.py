@@ -1,10 +1,16 @@
-"""Dates and times of day by value; where a notation has two readings, both are kept."""
+"""Dates and times of day by value; where a notation has two readings, both are kept.
+
+"03/04/2025" is the third of April or the fourth of March. A hint settles it: a language or country
+that writes the day first ("de", "en-GB") or the month ("en-US"), or another date of the same text
+that has only one reading, such as "13/04/2025".
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from grounded_rag.text.months import ALONE_NEEDS_CONTEXT, HOURS, MONTHS, NEVER_ALONE, ZONES
 from grounded_rag.text.quantities import DateValue, TimeValue
@@ -16,7 +22,17 @@ _BEFORE_MONTH = frozenset(
 )
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _ISO_TIME = re.compile(r"T(\d{2}):(\d{2})(?::[\d.]+)?(Z|[+-]\d{2}:?\d{2})?")
-_NUMERIC = re.compile(r"(\d{1,4})([./])(\d{1,2})\2(\d{2,4})")
+_NUMERIC = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})")
+_DAY_AND_MONTH = re.compile(r"(?<![\w./-])(\d{1,2})([/-])(\d{1,2})\2\d{4}(?![\w/-])")
+_DAY_FIRST = frozenset(
+    "de fr es it pt nl pl sv da nb no fi cs ru tr en-gb en-au en-nz en-ie".split()
+)
+_MONTH_FIRST = frozenset(("en-us",))
+_BEFORE_CHRIST = frozenset(("bc", "bce", "vchr"))
+_ANNO_DOMINI = frozenset(("ad", "ce", "nchr"))
+
+DateOrder = Literal["day-first", "month-first"]
+"""How a text writes day and month in digits."""
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})(?::\d{2})?")
 
 
@@ -29,16 +45,82 @@ class Moment:
     times: tuple[TimeValue, ...] = ()
 
 
-def read_date(tokens: Sequence[Token], index: int) -> Moment | None:
+def date_order(text: str, language: str | None = None) -> DateOrder | None:
+    """Return how `text` writes day and month, or None where nothing tells.
+
+    Args:
+        text: The text, or its whole document.
+        language: A language, or one with its country ("en-US").
+    """
+    found: set[DateOrder] = set()
+    for match in _DAY_AND_MONTH.finditer(text):
+        first, second = int(match[1]), int(match[3])
+        if first > 12 >= second:
+            found.add("day-first")
+        elif second > 12 >= first:
+            found.add("month-first")
+    if found:
+        return found.pop() if len(found) == 1 else None
+    name = (language or "").lower().replace("_", "-")
+    if name in _MONTH_FIRST:
+        return "month-first"
+    return "day-first" if name in _DAY_FIRST or name.split("-")[0] in _DAY_FIRST else None
+
+
+def read_date(tokens: Sequence[Token], index: int, order: DateOrder | None = None) -> Moment | None:
     """Read the date that begins at `index`, or return None."""
     token = tokens[index]
     if token.kind == "iso":
-        return _iso(token)
+        return _iso(token) or _numeric(token, order)
     if token.kind == "num":
-        return _numeric(token) or _cjk(tokens, index) or _day_first(tokens, index)
+        return (
+            _numeric(token, order)
+            or _year_of_era(tokens, index)
+            or _cjk(tokens, index)
+            or _day_first(tokens, index)
+        )
     if token.kind == "word":
-        return _month_first(tokens, index)
+        return _after_era(tokens, index) or _month_first(tokens, index)
     return None
+
+
+def era_sign(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
+    """Return -1 for "BC" or 1 for "AD" at `index`, with the tokens that it took."""
+    token = _get(tokens, index)
+    if (
+        token is None
+        or token.kind != "word"
+        or not (token.text.isupper() or token.text in ("v", "n"))
+    ):
+        return None
+    word, length = token.lower, 1
+    if len(word) == 1 and word_at(tokens, index + 1) == "." and tokens[index + 1].glued:
+        word += word_at(tokens, index + 2)
+        length = 3 + (word_at(tokens, index + 3) == ".")
+    if word in _BEFORE_CHRIST:
+        return -1, length
+    return (1, length) if word in _ANNO_DOMINI else None
+
+
+def _year_of_era(tokens: Sequence[Token], index: int) -> Moment | None:
+    """Read "44 BC"."""
+    token = tokens[index]
+    digits = (
+        token.text.replace(",", "") if re.fullmatch(r"\d{1,2},\d{3}", token.text) else token.text
+    )
+    era = era_sign(tokens, index + 1)
+    if era is None or not digits.isdecimal() or len(digits) > 5:
+        return None
+    return Moment(1 + era[1], dates=(DateValue(era[0] * int(digits)),))
+
+
+def _after_era(tokens: Sequence[Token], index: int) -> Moment | None:
+    """Read "AD 44"."""
+    era = era_sign(tokens, index)
+    year = _get(tokens, index + era[1]) if era else None
+    if era is None or era[0] < 0 or year is None or not year.text.isdecimal():
+        return None
+    return Moment(1 + era[1], dates=(DateValue(int(year.text[:5])),))
 
 
 def read_time(tokens: Sequence[Token], index: int) -> Moment | None:
@@ -96,7 +178,7 @@ def _year(token: Token | None) -> int | None:
     return int(token.text) if len(token.text) == 4 and "1000" <= token.text <= "2999" else None
 
 
-def _numeric(token: Token) -> Moment | None:
+def _numeric(token: Token, order: DateOrder | None) -> Moment | None:
     match = _NUMERIC.fullmatch(token.text)
     if not match:
         return None
@@ -108,8 +190,10 @@ def _numeric(token: Token) -> Moment | None:
     else:
         year = third if len(match[4]) == 4 else 2000 + third if third < 70 else 1900 + third
         found = [_date(year, second, first)]
-        if match[2] == "/":
+        if match[2] != ".":
             found.append(_date(year, first, second))
+            if order and None not in found:
+                found = found[:1] if order == "day-first" else found[1:]
     dates = tuple(dict.fromkeys(filter(None, found)))
     return Moment(1, dates=dates) if dates else None
 

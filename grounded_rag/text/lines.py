@@ -12,7 +12,7 @@ from enum import Enum
 
 _HEADING = re.compile(r"#{1,6}(?=\s|$)")
 _RULE = re.compile(r"(?:=[ \t=]*|-[ \t-]*|\*[ \t*]*|_[ \t_]*)$")
-_BULLETS = frozenset("-*+•‣◦▪●○·")
+_BULLETS = frozenset("-–*+•‣◦▪●○·☐□☑✓✔✅✗✘✖❌⊠")
 _NUMBERED = re.compile(r"\(?([0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)](?=\s)")
 _FULL_ITEM = re.compile(
     r"[0-9]{1,3}、|[一二三四五六七八九十]{1,3}、|[①-⑳]|（[0-9一二三四五六七八九十]{1,3}）"

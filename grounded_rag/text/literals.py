@@ -5,12 +5,14 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from grounded_rag.text.scan import Token, too_long
 
 _GROUP_GAPS = (" ", "\u00a0", "\u202f", "\u2009")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _MAX_EXPONENT = 40
+_DECIMAL_COMMA = frozenset("de fr it nl pt".split())
 
 
 def read_literal(literal: str, language: str | None) -> tuple[Fraction, ...]:
@@ -18,10 +20,13 @@ def read_literal(literal: str, language: str | None) -> tuple[Fraction, ...]:
 
     Args:
         literal: ASCII digits with ``.``, ``,``, ``'``, ``:`` or ``/`` between them.
-        language: "en" or "de" settles what "1.500" means; otherwise both readings are kept.
+        language: "en" or, with a decimal comma, "de", "fr", "it", "nl" or "pt" settles what "1.500"
+            means; otherwise both readings are kept.
     """
     if literal.isdecimal():
         return (Fraction(int(literal)),)
+    if literal.startswith("."):
+        return (Fraction(f"0{literal}"),) if literal[1:].isdecimal() else ()
     if literal.count("/") == 1 and literal.replace("/", "").isdecimal():
         numerator, denominator = literal.split("/")
         return (Fraction(int(numerator), int(denominator)),) if int(denominator) else ()
@@ -45,7 +50,7 @@ def read_literal(literal: str, language: str | None) -> tuple[Fraction, ...]:
     as_group = Fraction(int(whole + rest))
     if language == "en":
         return (as_group,) if separator == "," else (as_decimal,)
-    if language == "de":
+    if language in _DECIMAL_COMMA:
         return (as_group,) if separator == "." else (as_decimal,)
     return (as_group, as_decimal) if separator == "," else (as_decimal, as_group)
 
@@ -123,6 +128,7 @@ def read_digits(
     return DigitNumber(values, length, fraction=fraction)
 
 
+@lru_cache(maxsize=64)
 def _vulgar(character: str) -> Fraction:
     return Fraction(unicodedata.numeric(character)).limit_denominator(10)
 

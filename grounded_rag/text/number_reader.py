@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from grounded_rag.text import units
+from grounded_rag.text.dates import era_sign
 from grounded_rag.text.literals import read_digits
 from grounded_rag.text.number_words import SCALES, may_begin, read_spelled
 from grounded_rag.text.quantities import QuantityKind
@@ -80,7 +81,10 @@ class NumberReader:
                 return not units.is_currency((units.lookup(before.text) or ("",))[0])
             if before.text in ("-", "/") and before.glued and index > 1:
                 earlier = self.tokens[index - 2]
-                if earlier.kind == "word" and earlier.text.isascii():
+                unit = earlier.glued and index > 2 and self.tokens[index - 3].kind == "num" and (
+                    self._known_suffix(self.tokens[index - 3], earlier)
+                )  # fmt: skip
+                if earlier.kind == "word" and earlier.text.isascii() and not unit:
                     return earlier.lower not in _BEFORE_HYPHEN and before.text == "-"
         if index + 1 < len(self.tokens) and self.tokens[index + 1].glued:
             after = self.tokens[index + 1]
@@ -138,8 +142,10 @@ class NumberReader:
             return
         if number.kind == "ordinal":
             if word.startswith("centur") and number.values and number.values[0] <= 30:
-                number.values = ((number.values[0] - 1) * 100,)
-                self._era(number, 100, at + 1)
+                era = era_sign(self.tokens, at + 1) or (1, 0)
+                past = era[0] < 0
+                number.values = (number.values[0] * -100 if past else (number.values[0] - 1) * 100,)
+                self._era(number, 100, at + 1 + era[1])
             return
         self._scale(number)
         self._unit(number)
@@ -156,7 +162,9 @@ class NumberReader:
         if not word:
             return
         glued = self.tokens[at].glued
-        short = _SHORT_SCALES.get(word)
+        # "5 MN" are meganewtons; "10K" is ten thousand.
+        symbol = len(word) > 1 and units.lookup(self.tokens[at].text)
+        short = None if symbol else _SHORT_SCALES.get(word)
         money = _MONEY_SCALES.get(word) if units.is_currency(number.unit) else None
         if short and (glued or word != "k"):
             scale = short
@@ -191,6 +199,10 @@ class NumberReader:
     def _unit_name(self, at: int) -> tuple[str, int]:
         token = self.tokens[at]
         following = word_at(self.tokens, at + 1)
+        if token.text == "A" and not token.glued and following[:1].isalpha():
+            return "", 0  # "2.1 A contract begins" holds no amperes
+        if token.lower == "an" and self.language != "fr":
+            return "", 0  # "20 an hour" is no span of 20 years
         if following == "end" and token.lower in ("year", "month", "quarter", "week"):
             return "", 0  # "at 2018 year end" is no span of 2018 years
         if token.text == "°" and following in ("c", "f") and self.tokens[at + 1].glued:
@@ -204,6 +216,10 @@ class NumberReader:
             return joined, 2
         if token.kind == "sym" and token.text not in "%‰°€$£¥₹₽₩₺₪":
             return "", 0
+        if following in ("2", "3") and self.tokens[at + 1].glued and (
+            units.lookup(token.text + following)
+        ):  # fmt: skip
+            return token.text + following, 2
         return token.text, 1
 
     def _per(self, number: NumberInProgress) -> None:

@@ -1,4 +1,8 @@
-"""Numbers written in words: English in full, German up to a million, French up to 99."""
+"""Numbers written in words.
+
+English in full, German up to a million, French up to 99, of Spanish, Italian, Portuguese and Dutch
+the short ones.
+"""
 
 from __future__ import annotations
 
@@ -75,18 +79,39 @@ def _french() -> dict[str, int]:
     return table
 
 
-_OTHER = {**_french(), **_german()}
+# Words that English has for something else ("due", "once", "elf") are left out.
+_SHORT = {
+    value: words.split()
+    for value, words in {
+        2: "twee", 3: "tres tre três drie", 4: "cuatro quattro quatro vier", 5: "cinco cinque vijf",
+        6: "seis zes", 7: "siete sette sete zeven", 8: "ocho otto oito acht",
+        9: "nueve negen", 10: "diez dieci dez tien", 11: "undici", 12: "doce dodici doze twaalf",
+        14: "catorce quattordici veertien", 15: "quince quindici vijftien",
+        20: "veinte venti vinte twintig", 30: "treinta trenta trinta dertig",
+        40: "cuarenta quaranta quarenta veertig", 50: "cincuenta cinquanta cinquenta vijftig",
+    }.items()
+}  # fmt: skip
 
 
-_FIRST_WORDS = frozenset(
+_OTHER = {word: value for value, words in _SHORT.items() for word in words}
+_OTHER |= {**_french(), **_german()}
+
+
+FIRST_WORDS = frozenset(
     {word.split("-")[0] for word in _OTHER} | set(_UNITS) | set(_TENS) | set(_ORDINALS)
     | set(_PARTS) | {"a", "an", "half"}
 )  # fmt: skip
+"""Lower-case words with which a number can begin."""
 
 
 def may_begin(word: str) -> bool:
     """Whether a number in words can begin with this lower-case word."""
-    return word in _FIRST_WORDS
+    return word in FIRST_WORDS
+
+
+def is_foreign(word: str) -> bool:
+    """Whether a lower-case number is no word of English, which may use it otherwise."""
+    return word in _OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +205,9 @@ def _fraction(words: Sequence[str]) -> SpelledNumber | None:
     if words[0] == "half":
         if words[1:3] == ["past"]:
             return None
-        length = 3 if list(words[1:3]) == ["a", "dozen"] else 1
-        value = Fraction(6) if length == 3 else Fraction(1, 2)
+        scale = SCALES.get(words[2], 1) if len(words) > 2 and words[1] == "a" else 1
+        length = 3 if scale > 1 else 1
+        value = Fraction(scale, 2)
         return SpelledNumber(value, length, "fraction" if length == 1 else "number", length == 1)
     if words[0] in ("a", "an") and len(words) > 1:
         if words[1] in _LARGE:

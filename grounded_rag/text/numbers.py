@@ -8,7 +8,14 @@ from functools import lru_cache
 
 from grounded_rag.text import units
 from grounded_rag.text.bounds import bound_after, bound_before
-from grounded_rag.text.dates import Moment, read_date, read_time
+from grounded_rag.text.dates import (
+    DateOrder,
+    Moment,
+    date_order,
+    read_date,
+    read_time,
+)
+from grounded_rag.text.identifiers import Identifier, find_identifiers
 from grounded_rag.text.months import MONTHS, TIMES
 from grounded_rag.text.number_reader import DASHES, SIGNS, NumberInProgress, NumberReader
 from grounded_rag.text.number_words import may_begin
@@ -20,43 +27,69 @@ __all__ = ["Agreement", "Bound", "Quantity", "compare", "find_quantities"]
 _SUMMED = frozenset({"s", "month", "inch", "lb"})
 
 
-def find_quantities(text: str, *, language: str | None = None) -> tuple[Quantity, ...]:
+def find_quantities(
+    text: str, *, language: str | None = None, order: DateOrder | None = None
+) -> tuple[Quantity, ...]:
     """Return the quantities of `text` in order, each with every reading its notation allows.
 
     Codes such as QX-2 hold no quantity; a section or version number is a `label`.
 
     Args:
         text: Any text.
-        language: "en" or "de" settles what "1.500" and "1,500" mean.
+        language: "en" or "de" settles what "1.500" and "1,500" mean; a country ("en-US"), or a
+            language that writes the day first, settles what "03/04/2025" means.
+        order: What settles it instead, such as `date_order` of the whole document.
     """
-    return _summed(_Reader(text, scan(text), language).read(), text)
+    if order is None and ("/" in text or "-" in text):
+        order = date_order(text, language)
+    rules = language.split("-")[0].lower() if language else None
+    reader = _Reader(text, scan(text), rules)
+    return _summed(reader.read(find_identifiers(text), order), text)
 
 
 @lru_cache(maxsize=65536)
 def _may_begin(word: str) -> bool:
     """Whether a number, date or time can begin with a word: most words are passed over."""
-    return word in MONTHS or word in TIMES or may_begin(word)
+    return word in MONTHS or word in TIMES or may_begin(word) or word in ("ad", "a")
 
 
 class _Reader(NumberReader):
     """One pass over the tokens of a text."""
 
-    def read(self) -> list[Quantity]:
-        """Return the quantities in order."""
+    def read(self, identifiers: tuple[Identifier, ...], order: DateOrder | None) -> list[Quantity]:
+        """Return the quantities in order, an identifier with digits as one label."""
         self.found: list[Quantity] = []
+        self.order = order
+        names = iter(identifiers)
+        name = next(names, None)
         index = 0
         while index < len(self.tokens):
             token = self.tokens[index]
+            while name is not None and name.end <= token.start:
+                name = next(names, None)
+            if name is not None and token.start >= name.start:
+                index = self._label(name, index)
+                continue
             if token.kind == "word" and not _may_begin(token.lower):
                 index += 1
                 continue
             index = self._moment(index) or self._quantity(index) or index + 1
         return self.found
 
+    def _label(self, name: Identifier, index: int) -> int:
+        """Take in an identifier; a code that begins with letters (QX-2) holds no quantity."""
+        begins = self.tokens[index].start == name.start
+        code = name.text[0].isalpha() and name.kind in ("code", "address")
+        if begins and not code and any(map(str.isdigit, name.key)):
+            self.found.append(Quantity(name.text, name.start, name.end, kind="label", key=name.key))
+        while index < len(self.tokens) and self.tokens[index].start < name.end:
+            index += 1
+        return index
+
     def _moment(self, index: int) -> int | None:
         if self.tokens[index].kind == "num" and self.inside_code(index):
             return None
-        moment = read_date(self.tokens, index) or read_time(self.tokens, index)
+        moment = read_date(self.tokens, index, self.order) or read_time(self.tokens, index)
         if moment is None:
             return None
         end = index + moment.length
@@ -138,16 +171,16 @@ class _Reader(NumberReader):
             return None
         if self.tokens[start].text in SIGNS:
             start += 1
-        if start >= len(self.tokens) or read_date(self.tokens, start) or (
+        if start >= len(self.tokens) or read_date(self.tokens, start, self.order) or (
             read_time(self.tokens, start)
         ):  # fmt: skip
             return None
         other = self.number(start)
         if other is None or other.kind in ("label", "ordinal", "era"):
             return None
-        self.currency_before(start, other)
+        begin = self.currency_before(start, other)
         self.complete(other, start)
-        return start, other
+        return begin, other
 
     def _after_between(self, at: int) -> bool:
         return any(

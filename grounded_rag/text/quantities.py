@@ -64,7 +64,7 @@ class Quantity:
         start: First code point.
         end: One past the last code point.
         kind: `era` is a decade or century, its value the first year and its unit the length;
-            `label` stands for a number that counts nothing (a section, a version).
+            `label` stands for an identifier, which counts nothing (a section, a version).
         values: Readings of the value in base units; several where the notation is ambiguous.
         unit: Base unit after lossless conversion ("g", "EUR", "%"), or "" for a mere count.
         written_unit: The unit as written, "" where there is none.
@@ -76,6 +76,7 @@ class Quantity:
         spelled: Whether it is written in words.
         soft: Whether the words often count nothing ("one", "a", "second").
         parts: The quantities that were summed into this one ("1 h 30 min").
+        key: Normal form of an identifier, by which two labels are compared.
     """
 
     text: str
@@ -93,6 +94,7 @@ class Quantity:
     spelled: bool = False
     soft: bool = False
     parts: tuple[Quantity, ...] = ()
+    key: str = ""
 
     @property
     def span(self) -> Span:
@@ -123,8 +125,7 @@ def compare(claim: Quantity, evidence: Quantity) -> Agreement:
     if claim.kind == "time" or evidence.kind == "time":
         return _compare_times(claim, evidence)
     if claim.kind == "label" or evidence.kind == "label":
-        same = _label(claim) == _label(evidence)
-        return Agreement.SAME if same else Agreement.DIFFERENT
+        return Agreement.SAME if _same_label(claim, evidence) else Agreement.DIFFERENT
     if (claim.kind == "ordinal") != (evidence.kind == "ordinal"):
         return Agreement.DIFFERENT
     return _compare_values(claim, evidence)
@@ -204,7 +205,10 @@ def _implied(claim: Quantity, evidence: Quantity) -> bool:
 
 def _compare_dates(claim: Quantity, evidence: Quantity) -> Agreement:
     if claim.kind == "date" and evidence.kind == "date":
-        same = any(theirs.covers(ours) for ours in claim.dates for theirs in evidence.dates)
+        # What can be read in two ways says neither for sure.
+        same = set(claim.dates) == set(evidence.dates) or all(
+            theirs.covers(ours) for ours in claim.dates for theirs in evidence.dates
+        )
         return Agreement.SAME if same else Agreement.DIFFERENT
     if claim.kind == "date":
         return Agreement.DIFFERENT
@@ -252,5 +256,13 @@ def _compare_eras(claim: Quantity, evidence: Quantity) -> Agreement:
     return Agreement.WEAKER if inside else Agreement.DIFFERENT
 
 
+def _same_label(claim: Quantity, evidence: Quantity) -> bool:
+    for name, other in ((claim, evidence), (evidence, claim)):
+        # "In this chapter four methods" names no chapter: a plain number may be counted elsewhere.
+        if name.key.isdecimal() and other.kind == "number" and not other.unit:
+            return int(name.key) in other.values
+    return _label(claim) == _label(evidence)
+
+
 def _label(quantity: Quantity) -> str:
-    return quantity.text.strip().rstrip(".").casefold()
+    return quantity.key or quantity.text.strip().rstrip(".")

@@ -12,8 +12,9 @@ _OPENER = (
     r"|would|should|has|have|may|must"
     r"|was|wer|wen|wann|wo|warum|wie|welche[rsnm]?|kann|darf|muss|gibt|ist|sind)\b"
 )
+# A run of signs or blanks is tried from its beginning alone: else each of its characters is one.
 _JOINT = re.compile(
-    r"(?P<end>[?？;.!]+\s+|,\s*|\s+)(?:(?:and|und|or|et|y)\s+(?:also\s+|auch\s+)?)(?="
+    r"(?P<end>(?<![?？;.!])[?？;.!]+\s+|,\s*|(?<!\s)\s+)(?:(?:and|und|or|et|y)\s+(?:also\s+|auch\s+)?)(?="
     + _OPENER
     + ")"
     r"|(?P<stop>[?？]+)\s*(?=\S)",

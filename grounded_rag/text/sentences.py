@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from grounded_rag.text.lines import LineKind, group_units
+from grounded_rag.text.units import lookup
 from grounded_rag.types import Span
 
 _SPACED = ".!?…‼⁇⁈⁉\u037e؟۔।॥։።፧፨။។៕"
@@ -20,6 +21,9 @@ _TERMINATORS = re.compile(f"[{re.escape(_SPACED + _UNSPACED)}]+")
 _CLOSERS = frozenset(")]}»”’\"'」』）】》〉〕］｝›*_`~")
 _LATIN_CLOSERS = _CLOSERS | frozenset("“‘«‹")
 _OPENERS = frozenset("([{«»“”„‘’‚\"'「『（【《〈*_`~¿¡‹›-–—•")
+_MARK = re.compile(
+    r"(?:\[(?:\^|[A-Za-z]{2,12}\.? ?)?\d{1,3}(?:,[ \t]?\d{1,3})*\])+|[¹²³⁴-⁹]+(?=\s|\Z)"
+)
 _LOOK_BACK = 24
 _TOKEN = re.compile(r"[^\s()\[\]{}\"'“”„«»‚‘’*_,;:/]+\Z")
 _LETTER_CHAIN = re.compile(r"(?:\b[^\W\d_]\.[ \u00a0\u202f]?)+[^\W\d_]\Z")
@@ -30,6 +34,7 @@ _NEVER_LAST = frozenset(
     dr mr mrs ms mme mlle prof rev hon gen col sgt capt lt st ste vs cf e.g i.e eg ie viz approx
     ca z.b d.h u.a i.d.r u.u s.o s.u i.v.m o.ä bzw ggf inkl zzgl evtl sog hr fr dipl ing resp
     p.ej ej sra srta dña dott sig geb vgl insb einschl mind höchst
+    gem sv mj tzv např tj popř tzn np ul św inż pt ev nam mgr
     """.split()
 )
 _BEFORE_NUMBER = frozenset(
@@ -110,11 +115,12 @@ def sentence_bounds(text: str) -> list[tuple[int, int]]:
         if unit.kind in (LineKind.ROW, LineKind.DELIMITER, LineKind.RULE):
             bounds.append((unit.start, unit.end))
         else:
-            _split_unit(text, unit.start, unit.end, bounds)
+            split_unit(text, unit.start, unit.end, bounds)
     return bounds
 
 
-def _split_unit(text: str, start: int, end: int, bounds: list[tuple[int, int]]) -> None:
+def split_unit(text: str, start: int, end: int, bounds: list[tuple[int, int]]) -> None:
+    """Add the bounds of the sentences of one unit of lines to `bounds`."""
     begin = start
     for match in _TERMINATORS.finditer(text, start, end):
         if match.start() < begin:
@@ -135,9 +141,12 @@ def _sentence_end(text: str, mark: int, after: int, begin: int, end: int) -> int
     stop = after
     while stop < end and text[stop] in closers:
         stop += 1
+    quoted = stop > after
+    if stop < end and (cited := _MARK.match(text, stop, end)) is not None:
+        # A citation mark behind the stop belongs to the sentence.
+        stop = cited.end()
     if stop >= end:
         return end
-    quoted = stop > after
     if unspaced:
         if text[after - 1] == "．" and text[after].isdigit():
             return None
@@ -156,6 +165,45 @@ def _sentence_end(text: str, mark: int, after: int, begin: int, end: int) -> int
     if goes_on or _is_abbreviation(text, mark, following, begin, end):
         return None
     return stop
+
+
+def ends_with_stop(text: str) -> bool:
+    """Whether a text ends as a sentence does: in a stop, whatever closes behind it."""
+    body = text.rstrip().rstrip("".join(_CLOSERS))
+    return body[-1:] in _SPACED + _UNSPACED and bool(body)
+
+
+def ends_unsurely(text: str, start: int, end: int) -> bool:
+    """Whether a sentence that ends at `end` may go on: behind what may be an abbreviation.
+
+    Args:
+        text: The text.
+        start: Where the sentence begins.
+        end: One past its last character.
+    """
+    stop = end
+    while stop > start and text[stop - 1] in _LATIN_CLOSERS:
+        stop -= 1
+    if stop - 1 <= start or text[stop - 1] != "." or stop < end:
+        return False
+    found = _TOKEN.search(text[max(start, stop - 1 - _LOOK_BACK) : stop - 1])
+    if found is None:
+        return False
+    token = found[0].lower()
+    before = text[start : stop - 1 - len(token)].rstrip()
+    if any(map(str.isdigit, token)) or (before[-1:].isdigit() and lookup(found[0]) is not None):
+        return False
+    return (
+        "." in token
+        or token in _NEVER_LAST
+        or token in _UNLESS_NEW_SENTENCE
+        or (len(token) == 1 and token.isalpha())
+        or (1 < len(token) <= _SHORT and token.isalpha() and _VOWELS.isdisjoint(token))
+    )
+
+
+_SHORT = 4
+_VOWELS = frozenset("aeiouyäöüáéíóúàèìòùâêîôûåæøœãõıěůœаеёиоуыэюяіїєαεηιουωάέήίόύώ")
 
 
 def _is_abbreviation(text: str, mark: int, following: int, begin: int, end: int) -> bool:

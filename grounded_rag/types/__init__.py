@@ -28,6 +28,7 @@ from grounded_rag.types.documents import (
 )
 from grounded_rag.types.flags import Flag, FlagKind
 from grounded_rag.types.receipts import (
+    OldTier,
     Receipt,
     ReceiptCitation,
     ReceiptClaim,
@@ -43,7 +44,9 @@ from grounded_rag.types.verification import (
     Outcome,
     Problem,
     Reason,
+    Restatement,
     Signal,
+    Statement,
     Tier,
     Verification,
 )
@@ -67,6 +70,7 @@ __all__ = [
     "Frozen",
     "Instant",
     "Located",
+    "OldTier",
     "Outcome",
     "PageSpan",
     "Problem",
@@ -78,11 +82,13 @@ __all__ = [
     "Reference",
     "Refusal",
     "RefusalReason",
+    "Restatement",
     "RetrievedChunk",
     "Section",
     "Signal",
     "Signature",
     "Span",
+    "Statement",
     "StopReason",
     "Tier",
     "Timings",

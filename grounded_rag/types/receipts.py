@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -66,7 +67,7 @@ class ReceiptCitation(Frozen):
         document_span: Code points of the document version's text.
         page: 1-based page on which the quote starts, where known.
         folds: Folds that bridged a difference between the drafted quote and the source.
-        sentence: The sentence(s) that enclose the quote, as shown.
+        sentence: The statement(s) that the quote stands in, whole, as a reader gets them.
     """
 
     chunk_id: str
@@ -79,29 +80,60 @@ class ReceiptCitation(Frozen):
     sentence: str
 
 
+class OldTier(StrEnum):
+    """Tiers of the receipts that version 0.1 wrote; kept as written, so that their hash holds.
+
+    `high` and `lexical` rest on rules that nobody applies any more; `checked` on a model, a judge
+    or a check of one's own, which was not named.
+    """
+
+    HIGH = "high"
+    CHECKED = "checked"
+    LEXICAL = "lexical"
+
+
 class ReceiptClaim(Frozen):
     """One claim of the answer.
+
+    What most claims lack is left out of the JSON: `arithmetic`, `restated` and `decided_by`.
 
     Attributes:
         text: The statement.
         citations: Its quotes; at least one.
-        arithmetic: How a number of it follows from quoted numbers; left out of the JSON if None.
-        tier: How strong its support was found.
+        arithmetic: How a number of it follows from quoted numbers, or None.
+        tier: On what its support rested, in the words of the version that wrote the receipt.
+        restated: Whether the words are the source's, in the place of a claim of the generator.
+        decided_by: Name of the decider that confirmed it, or "".
         checks: Names of the support checks that spoke about it.
     """
 
     text: str
     citations: Annotated[tuple[ReceiptCitation, ...], Field(min_length=1)]
     arithmetic: str | None = None
-    tier: Tier
+    tier: Tier | OldTier
+    restated: bool = False
+    decided_by: str = ""
     checks: tuple[str, ...] = ()
 
+    @property
+    def is_old(self) -> bool:
+        """Whether its tier is one of version 0.1."""
+        return isinstance(self.tier, OldTier)
+
+    @property
+    def rests_on(self) -> Tier:
+        """On what its support rested, as far as an old tier says so: `none` for rules of then."""
+        if isinstance(self.tier, Tier):
+            return self.tier
+        return Tier.CONFIRMED if self.tier is OldTier.CHECKED else Tier.NONE
+
     @model_serializer(mode="wrap")
-    def _without_none(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what most claims lack: receipts written without it keep their hash."""
         fields: dict[str, Any] = serialise(self)
-        if self.arithmetic is None:
-            fields.pop("arithmetic", None)
+        for name, default in (("arithmetic", None), ("restated", False), ("decided_by", "")):
+            if fields.get(name, default) == default:
+                fields.pop(name, None)
         return fields
 
 

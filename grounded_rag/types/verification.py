@@ -55,18 +55,21 @@ class Reason(StrEnum):
     AMBIGUOUS_LOCATION = "ambiguous_location"
     BESIDE_REFUSAL = "beside_refusal"
 
-    FAR_FROM_QUOTE = "far_from_quote"
-    LOW_OVERLAP = "low_overlap"
+    NOT_A_STATEMENT = "not_a_statement"
+    SPOOFED_TEXT = "spoofed_text"
+    NOT_ASSERTED = "not_asserted"
+    UNPROVEN = "unproven"
     NUMBER_MISMATCH = "number_mismatch"
     UNIT_MISMATCH = "unit_mismatch"
-    WRONG_ENTITY = "wrong_entity"
+    IDENTIFIER_MISMATCH = "identifier_mismatch"
+    WRONG_CELL = "wrong_cell"
     CONTRADICTED = "contradicted"
     CUT_CONTEXT = "cut_context"
-    STRONGER_THAN_QUOTE = "stronger_than_quote"
-    ADDED_CONTENT = "added_content"
     INJECTED_INSTRUCTION = "injected_instruction"
     NOT_ENTAILED = "not_entailed"
     COULD_NOT_CHECK = "could_not_check"
+    TOO_LONG = "too_long"
+    BESIDE_QUESTION = "beside_question"
 
 
 class Located(Frozen):
@@ -114,7 +117,8 @@ class CitationCheck(Frozen):
         detail: One sentence for a person and for the re-ask.
         nearest: Nearest real characters of the cited chunk, to be copied in a re-ask.
         found_in: Other retrieved chunks that hold the quote.
-        id_repaired: Whether the chunk id was losslessly cleaned of brackets or quotes.
+        id_repaired: Whether the chunk id was losslessly cleaned of brackets or quotes, or is that
+            of the one shown passage in which the literal quote stands.
     """
 
     citation: Citation
@@ -151,9 +155,15 @@ class Signal(Frozen):
 
 
 class ClaimStatus(StrEnum):
-    """Verdict on one claim. Only `supported` may ever be shown."""
+    """Verdict on one claim. Only `supported` may ever be shown in the claim's own words.
+
+    `open` is neither yes nor no: the quote stands in the source, and nothing has shown that it says
+    what the claim says. `contradicted` and `unsupported` say what is wrong, `unchecked` that a
+    check could not work, `uncited` that there is nothing to check.
+    """
 
     SUPPORTED = "supported"
+    OPEN = "open"
     UNSUPPORTED = "unsupported"
     CONTRADICTED = "contradicted"
     UNCITED = "uncited"
@@ -161,36 +171,95 @@ class ClaimStatus(StrEnum):
 
 
 class Tier(StrEnum):
-    """How strong the support of a claim is."""
+    """On what the support of a claim rests.
 
-    HIGH = "high"
-    CHECKED = "checked"
-    LEXICAL = "lexical"
-    UNSUPPORTED = "unsupported"
+    `verbatim`: the claim is one whole statement of its source, word for word but for licensed
+    edits. `confirmed`: a decider (an entailment model, a judge, declared arithmetic that was worked
+    out again, or a check of one's own) said yes. `none`: nothing has shown it.
+    """
+
+    VERBATIM = "verbatim"
+    CONFIRMED = "confirmed"
+    NONE = "none"
+
+
+class Statement(Frozen):
+    """What a source states where a quote stands, whatever part of it the quote picks out.
+
+    A whole sentence, a list item with the line that leads into it, a table row under its header,
+    or an answer with its question; with the sentence before it where it cannot be read alone, and
+    with the one behind it where that takes something back.
+
+    Attributes:
+        text: The statement in the source's own words, as a reader gets it.
+        chunk_id: The chunk that it stands in.
+        span: The sentence, item or row itself, in code points of the chunk's text.
+        quotes: All of the chunk's text that `text` is made of, in reading order, `span` included.
+        headings: Titles of the sections it stands in, outermost first; shown with it.
+        whole: Whether all of it is there. False where the passage begins or ends inside it.
+        asserted: Whether its author asserts it. A question, a heading, struck-out or commented-out
+            text and an unticked box assert nothing.
+        cells: Of a table row, the name of each column with the row's cell; empty otherwise.
+    """
+
+    text: str
+    chunk_id: str
+    span: Span
+    quotes: tuple[Span, ...]
+    headings: tuple[str, ...] = ()
+    whole: bool = True
+    asserted: bool = True
+    cells: tuple[tuple[str, str], ...] = ()
+
+
+class Restatement(Frozen):
+    """A statement of the source that may stand in for a claim that is not proven.
+
+    Attributes:
+        text: The statement, in the source's own words.
+        statement: The statement itself, with the headings that it stands under.
+        citations: Where these words stand.
+    """
+
+    text: str
+    statement: Statement
+    citations: tuple[CitationCheck, ...]
 
 
 class ClaimVerdict(Frozen):
     """The verdict on one claim, with everything that led to it.
 
     Attributes:
-        claim: The claim as the generator gave it.
+        claim: The claim: as the generator gave it, or, where `restated`, what the source says.
         citations: What became of each citation, in order.
+        statements: The statements that its quotes stand in.
         signals: What each support check found.
         status: The verdict.
-        tier: Strength of support.
+        tier: On what its support rests.
+        restated: Whether the words are the source's, put in the place of a claim of the generator.
         repaired: Whether a quote, a chunk id or the output's shape was repaired on the way.
         reason: Typed reason when the status is not `supported`.
         why: One sentence that says what decided.
+        apart: Words of the claim that the nearest statement lacks, then words of that statement
+            that the claim lacks, for a claim that is open.
+        restatements: What may ship in the place of a claim that is not supported; empty where
+            nothing may.
+        withheld: Why nothing may ship in its place; None where something may.
     """
 
     claim: Claim
     citations: tuple[CitationCheck, ...] = ()
+    statements: tuple[Statement, ...] = ()
     signals: tuple[Signal, ...] = ()
     status: ClaimStatus
-    tier: Tier = Tier.UNSUPPORTED
+    tier: Tier = Tier.NONE
+    restated: bool = False
     repaired: bool = False
     reason: Reason | None = None
     why: str = ""
+    apart: tuple[str, ...] = ()
+    restatements: tuple[Restatement, ...] = ()
+    withheld: Reason | None = None
 
     @property
     def text(self) -> str:
@@ -204,8 +273,13 @@ class ClaimVerdict(Frozen):
 
     @property
     def supported(self) -> bool:
-        """Whether the claim may be shown."""
+        """Whether the claim may be shown in its own words."""
         return self.status is ClaimStatus.SUPPORTED
+
+    @property
+    def restatement(self) -> str | None:
+        """What may ship in the place of the claim, as one text; None where nothing may."""
+        return " ".join(each.text for each in self.restatements) or None
 
 
 class Outcome(StrEnum):
@@ -239,8 +313,10 @@ class Verification(Frozen):
         claims: One verdict a claim, in the draft's order.
         outcome: `accepted` when every claim is supported; `partial` when some are, or when parts
             of the question or of the prose are left out; `rejected` when none is; `refused` when
-            the draft declines; `invalid_output` when it could not be read.
-        flags: Remarks on supported claims: staleness, conflict, ambiguity.
+            the draft declines; `invalid_output` when it could not be read. An open claim is not
+            supported.
+        flags: Remarks on supported claims, and on those whose statement may ship in their place:
+            staleness, conflict, ambiguity.
         problems: What is wrong with the draft as a whole.
         unanswered: Parts of the question that the draft leaves open, verified to be in it.
     """
@@ -253,10 +329,10 @@ class Verification(Frozen):
 
     @property
     def supported(self) -> tuple[ClaimVerdict, ...]:
-        """The claims that may be shown."""
+        """The claims that may be shown in their own words."""
         return tuple(verdict for verdict in self.claims if verdict.supported)
 
     @property
     def failed(self) -> tuple[ClaimVerdict, ...]:
-        """The claims that may not be shown."""
+        """The claims that may not be shown in their own words."""
         return tuple(verdict for verdict in self.claims if not verdict.supported)

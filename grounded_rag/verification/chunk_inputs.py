@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from grounded_rag.errors import DraftError, ManifestError
-from grounded_rag.types import Chunk, RetrievedChunk, Span, Validity
+from grounded_rag.types import Chunk, RetrievedChunk, Validity
 from grounded_rag.validity import parse_instant
 
 _HINT = (
@@ -21,6 +21,8 @@ _KNOWN = frozenset(
     {*_DATES, "superseded_by", "doc_id", "doc_start", "title", "headings", "source", "page"}
 )
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+_CHUNKS: TypeAdapter[tuple[RetrievedChunk, ...]] = TypeAdapter(tuple[RetrievedChunk, ...])
+_UNDATED = Validity()
 
 
 def read_chunks(values: Iterable[object]) -> tuple[RetrievedChunk, ...]:
@@ -37,16 +39,18 @@ def read_chunks(values: Iterable[object]) -> tuple[RetrievedChunk, ...]:
     """
     if isinstance(values, str | bytes | Mapping | BaseModel):
         raise DraftError(f"A {type(values).__name__} is no list of chunks.", hint=_HINT)
-    return tuple(_read(value, rank) for rank, value in enumerate(values, start=1))
+    # Validated once and as a whole, which takes two thirds of the time of doing so one by one.
+    return _CHUNKS.validate_python([_read(value, rank) for rank, value in enumerate(values, 1)])
 
 
-def _read(value: object, rank: int) -> RetrievedChunk:
+def _read(value: object, rank: int) -> RetrievedChunk | dict[str, object]:
+    # `dict` first: to ask whether something is a model or any mapping takes ten times as long.
+    if isinstance(value, (dict, Mapping)):
+        return _build(value.get("id"), value.get("text"), value.get("metadata"), rank)
     if isinstance(value, RetrievedChunk):
         return value
     if isinstance(value, Chunk):
         return RetrievedChunk(chunk=value, rank=rank)
-    if isinstance(value, Mapping):
-        return _build(value.get("id"), value.get("text"), value.get("metadata"), rank)
     node = getattr(value, "node", value)
     if hasattr(node, "node_id") and hasattr(node, "metadata"):
         text = getattr(node, "text", None)
@@ -57,38 +61,44 @@ def _read(value: object, rank: int) -> RetrievedChunk:
     raise DraftError(f"A {type(value).__name__} is no chunk.", hint=_HINT)
 
 
-def _build(chunk_id: object, text: object, metadata: object, rank: int) -> RetrievedChunk:
+def _build(chunk_id: object, text: object, metadata: object, rank: int) -> dict[str, object]:
     if isinstance(chunk_id, int) and not isinstance(chunk_id, bool):
         chunk_id = str(chunk_id)
     if not isinstance(chunk_id, str) or not chunk_id:
         raise DraftError(f"Chunk {rank} has no id.", hint=_HINT)
     if not isinstance(text, str):
         raise DraftError(f"Chunk {chunk_id!r} has no text.", hint=_HINT)
-    known: Mapping[Any, Any] = metadata if isinstance(metadata, Mapping) else {}
-    start = known.get("doc_start")
-    start = start if isinstance(start, int) and not isinstance(start, bool) and start > 0 else 0
-    page = known.get("page")
-    headings = known.get("headings")
-    return RetrievedChunk(
-        chunk=Chunk(
-            id=chunk_id,
-            doc_id=_text(known.get("doc_id")) or chunk_id,
-            span=Span(start=start, end=start + len(text)),
-            text=text,
-            content_hash=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-            headings=tuple(map(str, headings)) if isinstance(headings, list | tuple) else (),
-            page=page if isinstance(page, int) and not isinstance(page, bool) else None,
-        ),
-        rank=rank,
-        source=_text(known.get("source")),
-        title=_text(known.get("title")),
-        validity=_validity(known),
-        metadata={
+    chunk = {
+        "id": chunk_id,
+        "doc_id": chunk_id,
+        "span": {"start": 0, "end": len(text)},
+        "text": text,
+        "content_hash": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+    }
+    if not isinstance(metadata, Mapping) or not metadata:
+        return {"chunk": chunk, "rank": rank, "validity": _UNDATED}
+    start = metadata.get("doc_start")
+    if isinstance(start, int) and not isinstance(start, bool) and start > 0:
+        chunk["span"] = {"start": start, "end": start + len(text)}
+    page = metadata.get("page")
+    headings = metadata.get("headings")
+    return {
+        "chunk": {
+            **chunk,
+            "doc_id": _text(metadata.get("doc_id")) or chunk_id,
+            "headings": tuple(map(str, headings)) if isinstance(headings, list | tuple) else (),
+            "page": page if isinstance(page, int) and not isinstance(page, bool) else None,
+        },
+        "rank": rank,
+        "source": _text(metadata.get("source")),
+        "title": _text(metadata.get("title")),
+        "validity": _validity(metadata),
+        "metadata": {
             key: value
-            for key, value in known.items()
+            for key, value in metadata.items()
             if isinstance(key, str) and key not in _KNOWN and _is_json(value)
         },
-    )
+    }
 
 
 def _text(value: object) -> str:

@@ -6,12 +6,14 @@ from grounded_rag.text.offsets import utf8_span, utf16_span
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, CitationCheck, Located, Reason, Span
 from grounded_rag.verification.characters import is_invisible
-from grounded_rag.verification.chunk_ids import resolve_id
+from grounded_rag.verification.chunk_ids import ResolvedId, resolve_id
 from grounded_rag.verification.diagnosis import diagnose
 from grounded_rag.verification.folding import FoldedText, Place
+from grounded_rag.verification.layout import Sentence
 from grounded_rag.verification.locate import Cut, Match, Quote, locate
-from grounded_rag.verification.occurrences import choose_place
+from grounded_rag.verification.occurrences import Choice, choose_place
 from grounded_rag.verification.passages import Passage, Passages
+from grounded_rag.verification.wording import without_number
 
 _SHORT = 48
 _FEW_WORDS = 2
@@ -35,9 +37,13 @@ def check_citation(
         question: The question, folded; only to explain a refusal.
         repair: Whether differences of presentation may be bridged.
     """
-    if not any(not (mark.isspace() or is_invisible(mark)) for mark in citation.quote):
+    if not _shows(citation.quote):
         return _failed(citation, Reason.EMPTY_QUOTE, "The quote is empty; copy the evidence.")
-    resolved = resolve_id(citation.chunk_id, passages.ids, repair=repair)
+    resolved = (
+        ResolvedId(citation.chunk_id)
+        if citation.chunk_id in passages
+        else resolve_id(citation.chunk_id, passages.ids, repair=repair)
+    )
     if resolved.id is None:
         reason = resolved.problem or Reason.UNKNOWN_CHUNK
         return _failed(citation, reason, resolved.detail)
@@ -63,6 +69,9 @@ def check_citation(
             detail="The quote differs from the source in presentation; copy it exactly.",
             nearest=passage.text[place.start : place.end],
         )
+    moved = _only_other(citation.quote, passage, passages) if repair else None
+    if moved is not None:
+        return _located(citation, claim, moved[0], moved[1], repaired_id=True)
     cut = found if isinstance(found, Cut) else None
     diagnosis = diagnose(quote, passage, passages, question=question, cut=cut)
     return CitationCheck(
@@ -75,6 +84,31 @@ def check_citation(
     )
 
 
+def _only_other(quote: str, cited: Passage, passages: Passages) -> tuple[Passage, Match] | None:
+    """Return the one other passage in which the quote stands literally, where there is one.
+
+    The label was wrong then, and the quote says beyond doubt which one was meant; a few common
+    words do not.
+    """
+    if len(content_words(quote)) <= _FEW_WORDS:
+        return None
+    found: list[tuple[Passage, Match]] = []
+    for passage in passages:
+        if passage is cited or quote not in passage.text:
+            continue
+        match = locate(passage.source, Quote(quote), repair=False)
+        if isinstance(match, Match) and not passage.in_heading(match.places[0]):
+            found.append((passage, match))
+    if len(found) != 1 or len(passages.get(found[0][0].id)) != 1:
+        return None
+    return found[0]
+
+
+def _shows(quote: str) -> bool:
+    """Whether anything of a quote can be seen."""
+    return quote[:1].isalnum() or any(not (mark.isspace() or is_invisible(mark)) for mark in quote)
+
+
 def _failed(citation: Citation, reason: Reason, detail: str) -> CitationCheck:
     return CitationCheck(citation=citation, problem=reason, detail=detail)
 
@@ -82,31 +116,59 @@ def _failed(citation: Citation, reason: Reason, detail: str) -> CitationCheck:
 def _located(
     citation: Citation, claim: str, passage: Passage, match: Match, *, repaired_id: bool
 ) -> CitationCheck:
-    choice = choose_place(passage, match.places, claim)
-    start, end = choice.place
-    chunk = passage.chunk
-    begin = chunk.span.start + start
-    located = Located(
-        chunk_id=chunk.id,
-        doc_id=chunk.doc_id,
-        chunk_span=Span(start=start, end=end),
-        document_span=Span(start=begin, end=chunk.span.start + end),
-        utf16_span=utf16_span(passage.text, Span(start=start, end=end)),
-        utf8_span=utf8_span(passage.text, Span(start=start, end=end)),
-        quote=passage.text[start:end],
-        page=passage.retrieved.page_of(begin),
-        folds=match.folds,
-        occurrences=tuple(Span(start=place.start, end=place.end) for place in match.places),
-        ambiguous=choice.ambiguous,
+    choice = (
+        Choice(match.places[0], ambiguous=False)
+        if len(match.places) == 1
+        else choose_place(passage, match.places, claim)
     )
+    located = place_in(passage, *choice.place, match=match, ambiguous=choice.ambiguous)
     problem, detail, nearest = _usable(passage, choice.place, located.quote, claim)
-    return CitationCheck(
+    return CitationCheck.trusted(
         citation=citation,
         located=located,
         problem=problem,
         detail=detail,
         nearest=nearest,
         id_repaired=repaired_id,
+    )
+
+
+def place_in(
+    passage: Passage,
+    start: int,
+    end: int,
+    *,
+    match: Match | None = None,
+    ambiguous: bool = False,
+) -> Located:
+    """Return a range of a passage as a place in its chunk and its document.
+
+    Args:
+        passage: The passage.
+        start: First code point.
+        end: One past the last.
+        match: What was found there, with all places that read the same; None for the range itself.
+        ambiguous: Whether it stayed uncertain which of them is meant.
+    """
+    chunk = passage.chunk
+    begin = chunk.span.start + start
+    span = Span.trusted(start=start, end=end)
+    text = passage.text
+    # In ASCII every way of counting is the same.
+    plain = text.isascii()
+    places = match.places if match is not None else ()
+    return Located.trusted(
+        chunk_id=chunk.id,
+        doc_id=chunk.doc_id,
+        chunk_span=span,
+        document_span=Span.trusted(start=begin, end=chunk.span.start + end),
+        utf16_span=span if plain else utf16_span(text, span),
+        utf8_span=span if plain else utf8_span(text, span),
+        quote=text[start:end],
+        page=passage.retrieved.page_of(begin),
+        folds=match.folds if match is not None else (),
+        occurrences=tuple(Span.trusted(start=a, end=b) for a, b in places) or (span,),
+        ambiguous=ambiguous,
     )
 
 
@@ -118,12 +180,23 @@ def _usable(
         return Reason.HEADING_ONLY, "A heading is no evidence; quote the text below it.", None
     if len(quote) > _SHORT or not _says_too_little(quote, claim):
         return None, "", None
-    nearest = next((passage.text[s:e] for s, e in passage.sentences if s <= place.start < e), None)
+    around = [passage.layout.at(at) for at in passage.layout.touched(place.start, place.end)]
+    if any(_is_all_of(passage.text, sentence, place) for sentence in around):
+        return None, "", None
+    nearest = passage.text[around[0].start : around[0].end] if around else None
     return (
         Reason.QUOTE_TOO_SHORT,
         "The quote carries too little of the claim; quote the words that state it.",
         nearest,
     )
+
+
+def _is_all_of(text: str, sentence: Sentence, place: Place) -> bool:
+    """Whether a quote is a whole sentence or list item, however short that is."""
+    begin = without_number(
+        text, sentence.start, sentence.end, at_line=sentence.start == sentence.unit
+    )
+    return place.start <= begin and not text[place.end : sentence.end].strip(" .!?…。！？")
 
 
 def _says_too_little(quote: str, claim: str) -> bool:

@@ -79,7 +79,7 @@ class _Output:
     def least_sure(self, claim: str) -> Unsure | None:
         """Return the least sure name or number of a claim; None where it cannot be found.
 
-        A near-copy stands there as claim and as quote: wherever the model doubted, it counts.
+        A copied sentence stands there as claim and as quote: wherever the model doubted, it counts.
         """
         found = [
             Unsure(word[0], min(self._probabilities[start + word.start() : start + word.end()]))

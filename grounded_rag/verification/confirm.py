@@ -17,7 +17,7 @@ from grounded_rag.protocols import (
     TextPair,
 )
 from grounded_rag.text.words import content_words
-from grounded_rag.types import Reason, Signal
+from grounded_rag.types import Reason, RetrievedChunk, Signal
 from grounded_rag.verification.examination import Examination
 from grounded_rag.verification.locate import Match, Quote, Source, locate
 from grounded_rag.verification.verdict import is_open, run_checks
@@ -55,7 +55,7 @@ def check_open(claims: Sequence[OpenClaim], checks: Sequence[SupportCheck]) -> A
 
 
 def premises(case: ClaimCase) -> tuple[str, ...]:
-    """Return what a claim may follow from: each piece of its evidence, and all of them together.
+    """Return what a claim may follow from: the statements of each quote, and all of them together.
 
     Titles, headings and the question are context; they are left out.
     """
@@ -143,7 +143,7 @@ def _entailed(best: EntailmentScores, model: str, threshold: float, judge_follow
 def judge_request(claims: Sequence[OpenClaim], *, question: str | None) -> JudgeRequest:
     """Return what a judge is asked about all open claims at once."""
     chunks = {
-        piece.chunk.chunk.id: piece.chunk.chunk.text
+        piece.chunk.chunk.id: _with_headings(piece.chunk)
         for claim in claims
         for piece in claim.case.evidence
     }
@@ -158,6 +158,12 @@ def judge_request(claims: Sequence[OpenClaim], *, question: str | None) -> Judge
         context=tuple(chunks.values()),
         question=question,
     )
+
+
+def _with_headings(retrieved: RetrievedChunk) -> str:
+    """Return a passage under its title and headings: names may stand there alone."""
+    path = dict.fromkeys(part for part in (retrieved.title, *retrieved.chunk.headings) if part)
+    return "\n".join((" › ".join(path), retrieved.chunk.text)) if path else retrieved.chunk.text
 
 
 def judge_signals(claims: Sequence[OpenClaim], opinions: Sequence[Opinion], *, judge: str) -> Added:
@@ -209,7 +215,7 @@ def unfounded(evidence: Sequence[str], rests_on: Sequence[str]) -> str | None:
     """Return why a verdict rests on nothing; None where all its words stand in the evidence.
 
     Args:
-        evidence: The cited sentences of the claim.
+        evidence: The statements that the claim cites.
         rests_on: The words that the judge named.
     """
     if not rests_on:

@@ -1,25 +1,33 @@
 """Reading a draft from what users and models hand over.
 
 A model's output that has the wrong shape is a value (`invalid_output`); a Python object that can
-be no draft at all is the caller's error.
+be no draft at all is the caller's error. What is read is cleaned: the claims of a draft are the
+texts that are verified and shown.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
 from grounded_rag.errors import DraftError
 from grounded_rag.types import Citation, Claim, Draft, Problem
+from grounded_rag.verification.cleaning import clean_text, is_clean, names_nothing, without_unseen
 
 _FENCES = ("```json", "```JSON", "```")
 _HINT = (
     'Pass a Draft, a mapping {"claims": [{"text", "chunk_id", "quote"}]}, the same as JSON, '
     "or the model's raw text."
 )
+_LABELS = frozenset({"name", "type", "id"})
+"""What a call of a tool has beside its input."""
+
+_WRAPPERS = 2
+_OBJECTS_TRIED = 20
+_LONGEST_INTRODUCTION = 200
 
 
 class ParsedDraft(NamedTuple):
@@ -34,38 +42,80 @@ class _ShapeError(Exception):
 
     def __init__(self, path: str, detail: str) -> None:
         super().__init__(detail)
-        self.problem = Problem(reason="invalid_output", path=path, detail=detail)
+        self.path = path
+        self.detail = detail
+
+    def inside(self, path: str) -> _ShapeError:
+        """Return the error as seen from outside the part at `path`."""
+        return _ShapeError(f"{path}.{self.path}" if self.path else path, self.detail)
 
 
 def parse_draft(value: object) -> ParsedDraft:
-    """Read a draft.
+    """Read a draft, and clean the texts of its claims.
 
     Args:
         value: A `Draft`; a mapping with "claims" (each with "text" and either "chunk_id" and
             "quote" or "citations", and optionally "arithmetic") and optionally "answer" and
             "unanswered"; a list of claims;
-            any pydantic model of that shape; the same as a JSON string; or raw text.
+            any pydantic model of that shape; the same as a JSON string, or one such object in a
+            text; the same as the input of a tool's call; or raw text.
 
     Raises:
         DraftError: The value is of another Python type.
     """
-    if isinstance(value, Draft):
-        return _without_surrogates(value)
-    if isinstance(value, BaseModel):
-        value = value.model_dump()
     try:
+        if isinstance(value, Draft):
+            return ParsedDraft(_cleaned(value))
+        if isinstance(value, BaseModel):
+            value = value.model_dump()
         if isinstance(value, str):
-            draft = _from_text(value)
-        elif isinstance(value, Mapping | list | tuple):
-            draft = _from_shape(value, repaired=False)
-        else:
-            raise DraftError(f"A {type(value).__name__} is no draft.", hint=_HINT)
+            return ParsedDraft(_from_text(value))
+        if isinstance(value, Mapping | list | tuple):
+            return ParsedDraft(_from_shape(value))
     except _ShapeError as error:
-        return ParsedDraft(None, (error.problem,))
-    return _without_surrogates(draft)
+        problem = Problem(reason="invalid_output", path=error.path, detail=error.detail)
+        return ParsedDraft(None, (problem,))
+    raise DraftError(f"A {type(value).__name__} is no draft.", hint=_HINT)
+
+
+def open_parts(draft: Draft, question: str | None) -> tuple[tuple[str, ...], list[Problem]]:
+    """Return the parts of the question that a draft leaves open, and a problem for each other.
+
+    A part has to stand in the question. Beside claims, a part that is the whole question leaves
+    nothing open: the claims answer it.
+
+    Args:
+        draft: A draft that was read.
+        question: The question; where there is none, nothing stands in it.
+    """
+    if not draft.unanswered:
+        return (), []
+    kept: list[str] = []
+    problems: list[Problem] = []
+    whole = _letters(question or "")
+    for index, part in enumerate(draft.unanswered):
+        if not part.strip() or (draft.claims and whole and _letters(part) == whole):
+            continue
+        if question is not None and part in question:
+            kept.append(part)
+            continue
+        problems.append(
+            Problem(
+                reason="unanswered_not_in_question",
+                path=f"unanswered[{index}]",
+                detail="The part said to be open does not stand in the question.",
+            )
+        )
+    return tuple(kept), problems
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
 
 
 def _from_text(text: str) -> Draft:
+    if not encodable(text):
+        raise _half_character("answer")
     body = text.strip().removeprefix("\ufeff")
     fenced = False
     for fence in _FENCES:
@@ -73,10 +123,13 @@ def _from_text(text: str) -> Draft:
             body, fenced = body[len(fence) : -3].strip(), True
             break
     if not body.startswith(("{", "[")):
-        return Draft(prose=text)
+        return _from_inside(text) or Draft(prose=text)
     try:
         decoded = json.loads(body)
     except (ValueError, RecursionError) as error:
+        inside = _from_inside(text)
+        if inside is not None:
+            return inside
         if body.startswith(("{", "[{", "[\n", "[ {")):
             detail = "The output is cut off or no JSON."
             raise _ShapeError("", detail) from error
@@ -86,84 +139,203 @@ def _from_text(text: str) -> Draft:
     return _from_shape(decoded, repaired=fenced)
 
 
-def _from_shape(value: object, *, repaired: bool) -> Draft:
+def _from_inside(text: str) -> Draft | None:
+    """Return the draft of the one JSON object with claims in a text; None unless there is one."""
+    found = [each for each in _objects(text) if _has_claims(_unwrapped(each[0])[0])]
+    if len(found) != 1:
+        return None
+    decoded, start, end = found[0]
+    before, after = text[:start].rstrip(), text[end:].lstrip()
+    for fence in _FENCES:
+        if before.endswith(fence) and after.startswith("```"):
+            before, after = before.removesuffix(fence).rstrip(), after[3:].lstrip()
+            break
+    if len(before) <= _LONGEST_INTRODUCTION and before.endswith((":", "：")):
+        before = ""
+    draft = _from_shape(decoded, repaired=True)
+    beside = "\n\n".join(part.strip() for part in (before, draft.prose, after) if part.strip())
+    return draft if beside == draft.prose.strip() else draft.model_copy(update={"prose": beside})
+
+
+def _objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Yield the outermost JSON objects of a text with their places.
+
+    Braces that open no object are tried a few times only: each try may read to the end.
+    """
+    if '"claims"' not in text:
+        return
+    decoder = json.JSONDecoder()
+    failed = 0
+    start = text.find("{")
+    while start >= 0 and failed < _OBJECTS_TRIED:
+        end = start + 1
+        try:
+            decoded, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            failed += 1
+        else:
+            yield decoded, start, end
+        start = text.find("{", end)
+
+
+def _has_claims(value: object) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    claims = value.get("claims")
+    return isinstance(claims, list) and all(isinstance(claim, Mapping) for claim in claims)
+
+
+def _unwrapped(value: object) -> tuple[object, bool]:
+    """Return what a tool's call or another envelope holds, and whether there was one.
+
+    An envelope has one member with a draft, and beside it at most what names the call.
+    """
+    inner = value
+    for _ in range(_WRAPPERS):
+        if isinstance(inner, list | tuple) and len(inner) == 1 and isinstance(inner[0], Mapping):
+            members = [] if _is_claim(inner[0]) else list(inner)
+        elif isinstance(inner, Mapping) and "claims" not in inner:
+            members = [member for key, member in inner.items() if key not in _LABELS]
+        else:
+            break
+        if len(members) != 1:
+            break
+        inner = members[0]
+        if isinstance(inner, str) and inner.lstrip().startswith("{"):
+            try:
+                inner = json.loads(inner)
+            except (ValueError, RecursionError):
+                break
+        if isinstance(inner, Mapping) and "claims" in inner:
+            return inner, True
+    return value, False
+
+
+def _is_claim(item: Mapping[Any, Any]) -> bool:
+    return any(key in item for key in ("text", "claim", "quote", "citations"))
+
+
+def _from_shape(value: object, *, repaired: bool = False) -> Draft:
+    if not isinstance(value, Mapping) or "claims" not in value:
+        value, wrapped = _unwrapped(value)
+        repaired = repaired or wrapped
     prose = ""
     unanswered: tuple[str, ...] = ()
     claims: object = value
     if isinstance(value, Mapping):
         claims = value.get("claims")
         prose = _string(_first(value, "answer", "prose"), "answer")
-        unanswered = tuple(
-            _string(part, "unanswered") for part in _sequence(value.get("unanswered"), "unanswered")
-        )
-        repaired = repaired or value.get("repaired") is True
+        unanswered, mended = _parts(value.get("unanswered"))
+        repaired = repaired or mended or value.get("repaired") is True
         if claims is None and not prose and not unanswered and value:
             raise _ShapeError("claims", "The output has neither claims nor an answer.")
     if isinstance(claims, str):
         claims, repaired = _decode(claims, "claims"), True
-    parsed: list[Claim] = []
+    parsed: list[dict[str, object]] = []
     for index, item in enumerate(_sequence(claims, "claims")):
-        path = f"claims[{index}]"
-        if isinstance(item, str):
-            item, repaired = _decode(item, path), True
-        claim, mended = _claim(item, path)
+        try:
+            if isinstance(item, str):
+                item, repaired = _decode(item, ""), True
+            claim, mended = _claim(item)
+        except _ShapeError as error:
+            raise error.inside(f"claims[{index}]") from error
         parsed.append(claim)
         repaired = repaired or mended
-    return Draft(claims=tuple(parsed), unanswered=unanswered, prose=prose, repaired=repaired)
+    # Validated once and as a whole, which takes half the time of doing so part by part.
+    return Draft.model_validate(
+        {"claims": parsed, "unanswered": unanswered, "prose": prose, "repaired": repaired}
+    )
 
 
-def _claim(item: object, path: str) -> tuple[Claim, bool]:
-    """Return one claim, and whether its citations came as a string."""
-    if isinstance(item, Claim):
-        return item, False
-    if not isinstance(item, Mapping):
-        raise _ShapeError(path, "A claim is no object.")
-    text = _string(_first(item, "text", "claim"), f"{path}.text")
+def _parts(value: object) -> tuple[tuple[str, ...], bool]:
+    """Return the parts said to be open, and whether they came in another shape."""
+    if value is None:
+        return (), False
+    lone = isinstance(value, str)
+    given = [
+        _string(part, "unanswered")
+        for part in ([value] if lone else _sequence(value, "unanswered"))
+    ]
+    kept = tuple(part for part in given if part.strip() and not names_nothing(part))
+    return kept, lone or len(kept) < len(given)
+
+
+def _claim(item: object) -> tuple[dict[str, object], bool]:
+    """Return one claim, and whether its shape or its text was mended."""
+    # `dict` first: to ask whether something is a model or any mapping takes ten times as long.
+    if not isinstance(item, (dict, Mapping)):
+        if not isinstance(item, Claim):
+            raise _ShapeError("", "A claim is no object.")
+        item = item.model_dump()
+    text = _string(_first(item, "text", "claim"), "text")
     cited = item.get("citations")
     repaired = isinstance(cited, str)
     if isinstance(cited, str):
-        cited = _decode(cited, f"{path}.citations")
+        cited = _decode(cited, "citations")
     if cited is None:
-        flat = "chunk_id" in item or "quote" in item
-        cited = [item] if flat else []
-    citations = tuple(
-        _citation(entry, f"{path}.citations[{index}]")
-        for index, entry in enumerate(_sequence(cited, f"{path}.citations"))
-    )
-    arithmetic = _string(item.get("arithmetic"), f"{path}.arithmetic").strip() or None
-    return Claim(text=text, citations=citations, arithmetic=arithmetic), repaired
+        cited = [item] if "chunk_id" in item or "quote" in item else []
+    citations: list[dict[str, str]] = []
+    for index, entry in enumerate(_sequence(cited, "citations")):
+        try:
+            found, mended = _citations(entry)
+        except _ShapeError as error:
+            raise error.inside(f"citations[{index}]") from error
+        citations += found
+        repaired = repaired or mended
+    cleaned = text
+    if not is_clean(text):
+        quotes = [citation["quote"] for citation in citations]
+        ids = [citation["chunk_id"] for citation in citations]
+        cleaned = clean_text(text, quotes=quotes, chunk_ids=ids)
+        repaired = repaired or cleaned != text
+    shape: dict[str, object] = {"text": cleaned, "citations": citations}
+    arithmetic = _string(item.get("arithmetic"), "arithmetic").strip()
+    if arithmetic:
+        shape["arithmetic"] = plain = without_unseen(arithmetic)
+        repaired = repaired or plain != arithmetic
+    return shape, repaired
 
 
-def _citation(entry: object, path: str) -> Citation:
-    if isinstance(entry, Citation):
-        return entry
-    if not isinstance(entry, Mapping):
-        raise _ShapeError(path, "A citation is no object.")
-    chunk_id = entry.get("chunk_id")
+def _citations(entry: object) -> tuple[list[dict[str, str]], bool]:
+    """Return the citations of one entry, and whether a list stood in place of a text.
+
+    Several quotes under one id are several citations of it.
+    """
+    if not isinstance(entry, (dict, Mapping)):
+        if not isinstance(entry, Citation):
+            raise _ShapeError("", "A citation is no object.")
+        entry = entry.model_dump()
+    chunk_id, quote = entry.get("chunk_id"), entry.get("quote")
+    listed = isinstance(quote, list) or isinstance(chunk_id, list)
+    if isinstance(chunk_id, list) and len(chunk_id) == 1:
+        chunk_id = chunk_id[0]
     if isinstance(chunk_id, int) and not isinstance(chunk_id, bool):
         chunk_id = str(chunk_id)
-    return Citation(
-        chunk_id=_string(chunk_id, f"{path}.chunk_id"),
-        quote=_string(entry.get("quote"), f"{path}.quote"),
-    )
+    named = _string(chunk_id, "chunk_id")
+    quotes = (quote or [""]) if isinstance(quote, list) else [quote]
+    return [{"chunk_id": named, "quote": _string(each, "quote")} for each in quotes], listed
 
 
-def _first(item: Mapping[object, object], *keys: str) -> object:
-    return next((item[key] for key in keys if item.get(key) is not None), None)
+def _first(item: Mapping[Any, Any], *keys: str) -> object:
+    for key in keys:
+        value = item.get(key)
+        if value is not None:
+            return value
+    return None
 
 
 def _string(value: object, path: str) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value
+        return value if value.isascii() else _checked(value, path)
     raise _ShapeError(path, f"A text is a {type(value).__name__}.")
 
 
 def _sequence(value: object, path: str) -> Sequence[object]:
     if value is None:
         return ()
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return value
     raise _ShapeError(path, f"A list is a {type(value).__name__}.")
 
@@ -176,20 +348,50 @@ def _decode(text: str, path: str) -> object:
         raise _ShapeError(path, "A string stands where a list should, and is no JSON.") from error
 
 
-def _without_surrogates(draft: Draft) -> ParsedDraft:
-    """Refuse text that cannot be stored: half of a surrogate pair is no character."""
-    texts = [("answer", draft.prose), *(("unanswered", part) for part in draft.unanswered)]
+def clean_claim(claim: Claim) -> Claim:
+    """Return a claim as it is verified and shown; itself where there is nothing to clean."""
+    text, arithmetic = claim.text, claim.arithmetic
+    if not is_clean(text):
+        quotes = [citation.quote for citation in claim.citations]
+        ids = [citation.chunk_id for citation in claim.citations]
+        text = clean_text(text, quotes=quotes, chunk_ids=ids)
+    if arithmetic:
+        arithmetic = without_unseen(arithmetic)
+    if text == claim.text and arithmetic == claim.arithmetic:
+        return claim
+    return claim.model_copy(update={"text": text, "arithmetic": arithmetic})
+
+
+def _cleaned(draft: Draft) -> Draft:
+    """Return a draft with its claims cleaned; itself where there is nothing to clean."""
+    _checked(draft.prose, "answer")
     for index, claim in enumerate(draft.claims):
-        path = f"claims[{index}]"
-        texts.append((f"{path}.text", claim.text))
-        texts.append((f"{path}.arithmetic", claim.arithmetic or ""))
+        _checked(claim.text, f"claims[{index}].text")
+        _checked(claim.arithmetic or "", f"claims[{index}].arithmetic")
         for citation in claim.citations:
-            texts += [(f"{path}.chunk_id", citation.chunk_id), (f"{path}.quote", citation.quote)]
-    for path, text in texts:
-        if not text.isascii() and not encodable(text):
-            detail = "The text holds half of a surrogate pair, which is no character."
-            return ParsedDraft(None, (Problem(reason="invalid_output", path=path, detail=detail),))
-    return ParsedDraft(draft)
+            _checked(citation.chunk_id, f"claims[{index}].chunk_id")
+            _checked(citation.quote, f"claims[{index}].quote")
+    claims = tuple(map(clean_claim, draft.claims))
+    unanswered = tuple(
+        part for part in draft.unanswered if not names_nothing(_checked(part, "unanswered"))
+    )
+    if claims == draft.claims and unanswered == draft.unanswered:
+        return draft
+    # A part that names nothing is left out, and says nothing about the claims.
+    repaired = draft.repaired or claims != draft.claims
+    return draft.model_copy(
+        update={"claims": claims, "unanswered": unanswered, "repaired": repaired}
+    )
+
+
+def _checked(text: str, path: str) -> str:
+    if not text.isascii() and not encodable(text):
+        raise _half_character(path)
+    return text
+
+
+def _half_character(path: str) -> _ShapeError:
+    return _ShapeError(path, "The text holds half of a surrogate pair, which is no character.")
 
 
 def encodable(text: str) -> bool:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from grounded_rag.protocols import ClaimCase, EvidencePiece, SupportCheck
+from grounded_rag.protocols import SupportCheck
 from grounded_rag.resources import default_refusal
 from grounded_rag.types import (
     Claim,
@@ -18,26 +17,31 @@ from grounded_rag.types import (
     Outcome,
     Problem,
     Reason,
-    RetrievedChunk,
     Signal,
     Verification,
 )
 from grounded_rag.validity import parse_instant
 from grounded_rag.verification.chunk_inputs import read_chunks
 from grounded_rag.verification.citations import check_citation
-from grounded_rag.verification.context import evidence_piece
-from grounded_rag.verification.drafts import parse_draft
+from grounded_rag.verification.drafts import open_parts, parse_draft
+from grounded_rag.verification.evidence import Ground, ground_of
 from grounded_rag.verification.flags import (
     conflict_flags,
     place_flags,
     staleness_flags,
+    unconfirmed_flag,
     wording_flags,
 )
 from grounded_rag.verification.folding import FoldedText, fold
 from grounded_rag.verification.passages import Passages
 from grounded_rag.verification.prose import uncited_sentences
 from grounded_rag.verification.refusals import is_refusal
+from grounded_rag.verification.restating import with_restatements
+from grounded_rag.verification.rules import Rules
+from grounded_rag.verification.verbatim import apart
 from grounded_rag.verification.verdict import judge_claim, run_checks
+
+_SIEVE = 6
 
 
 def examine(
@@ -46,33 +50,35 @@ def examine(
     *,
     question: str | None = None,
     as_of: Instant | str | None = None,
-    refusal: str | None = None,
-    quote_match: Literal["repair", "exact"] = "repair",
+    rules: Rules,
     checks: Sequence[SupportCheck],
-    max_age: dt.timedelta | None = None,
 ) -> Examination:
     """Do what `verify` does with checks that run at once, and keep what claims were judged on.
 
-    Arguments and errors are those of `verify`.
+    Args:
+        draft: See `verify`.
+        chunks: See `verify`.
+        question: See `verify`.
+        as_of: See `verify`.
+        rules: The rules in force.
+        checks: Those of their checks that run at once.
     """
-    retrieved = read_chunks(chunks)
+    passages = Passages(read_chunks(chunks))
     parsed = parse_draft(draft)
     if parsed.draft is None:
         invalid = Verification(outcome=Outcome.INVALID_OUTPUT, problems=parsed.problems)
         return Examination(verification=invalid)
     run = _Run(
-        passages=Passages(retrieved),
+        passages=passages,
         question=question,
         folded_question=fold(question) if question else None,
-        as_of=parse_instant(as_of),
-        repair=quote_match == "repair",
+        as_of=None if as_of is None else parse_instant(as_of),
+        rules=rules,
+        refusal=default_refusal() if rules.refusal is None else rules.refusal,
         checks=tuple(checks),
-        max_age=max_age,
-        conflicts=bool(checks),
     )
-    declined = bool(parsed.draft.prose) and is_refusal(
-        parsed.draft.prose, default_refusal() if refusal is None else refusal
-    )
+    prose = parsed.draft.prose
+    declined = bool(prose) and is_refusal(prose, run.refusal)
     return _examined(parsed.draft, run, declined=declined)
 
 
@@ -84,18 +90,19 @@ class Examination:
         cases: One case a claim; None where a citation has no place, or the draft refuses.
     """
 
-    __slots__ = ("_draft", "_run", "cases", "verification")
+    __slots__ = ("_draft", "_grounds", "_run", "cases", "verification")
 
     def __init__(
         self,
         *,
         verification: Verification,
-        cases: tuple[ClaimCase | None, ...] = (),
+        grounds: tuple[Ground | None, ...] = (),
         draft: Draft | None = None,
         run: _Run | None = None,
     ) -> None:
         self.verification = verification
-        self.cases = cases
+        self.cases = tuple(None if ground is None else ground.case for ground in grounds)
+        self._grounds = grounds
         self._draft = draft
         self._run = run
 
@@ -109,16 +116,18 @@ class Examination:
             return self
         checked = [
             _Checked(
-                judge_claim(
+                _judged(
                     verdict.claim,
-                    verdict.citations,
+                    verdict,
                     (*verdict.signals, *added.get(index, ())),
+                    ground,
+                    self._run,
                     repaired=self._draft.repaired,
                 ),
-                case,
+                ground,
             )
-            for index, (verdict, case) in enumerate(
-                zip(self.verification.claims, self.cases, strict=True)
+            for index, (verdict, ground) in enumerate(
+                zip(self.verification.claims, self._grounds, strict=True)
             )
         ]
         return _settled(self._draft, self._run, checked)
@@ -131,17 +140,32 @@ class _Run(NamedTuple):
     question: str | None
     folded_question: FoldedText | None
     as_of: Instant | None
-    repair: bool
+    rules: Rules
+    refusal: str
     checks: tuple[SupportCheck, ...]
-    max_age: dt.timedelta | None
-    conflicts: bool
 
 
 class _Checked(NamedTuple):
-    """A verdict and the case it was given on, where every citation has its place."""
+    """A verdict and what it was given on, where every citation has its place."""
 
     verdict: ClaimVerdict
-    case: ClaimCase | None
+    ground: Ground | None
+
+
+def outcome_of(
+    claims: Sequence[ClaimVerdict], *, problems: Sequence[Problem], unanswered: Sequence[str]
+) -> Outcome:
+    """Return what verdicts amount to.
+
+    Args:
+        claims: The verdicts; never empty.
+        problems: What is wrong with the draft as a whole.
+        unanswered: Parts of the question that it leaves open.
+    """
+    supported = sum(verdict.supported for verdict in claims)
+    if supported == len(claims) and not problems and not unanswered:
+        return Outcome.ACCEPTED
+    return Outcome.PARTIAL if supported else Outcome.REJECTED
 
 
 def _examined(draft: Draft, run: _Run, *, declined: bool) -> Examination:
@@ -150,7 +174,7 @@ def _examined(draft: Draft, run: _Run, *, declined: bool) -> Examination:
     checked = [_check_claim(claim, draft.repaired, run) for claim in draft.claims]
     if not declined:
         return _settled(draft, run, checked)
-    unanswered, problems = _unanswered(draft, run.question)
+    unanswered, problems = open_parts(draft, run.question)
     problems.append(
         Problem(
             reason="beside_refusal",
@@ -164,11 +188,11 @@ def _examined(draft: Draft, run: _Run, *, declined: bool) -> Examination:
         problems=tuple(problems),
         unanswered=unanswered,
     )
-    return Examination(verification=refused, cases=(None,) * len(checked))
+    return Examination(verification=refused, grounds=(None,) * len(checked))
 
 
 def _without_claims(draft: Draft, run: _Run, *, declined: bool) -> Verification:
-    unanswered, problems = _unanswered(draft, run.question)
+    unanswered, problems = open_parts(draft, run.question)
     refused = declined or not draft.prose.strip()
     if not refused:
         problems.append(
@@ -186,25 +210,25 @@ def _without_claims(draft: Draft, run: _Run, *, declined: bool) -> Verification:
 
 
 def _settled(draft: Draft, run: _Run, checked: Sequence[_Checked]) -> Examination:
-    """Return what the verdicts amount to, with the flags of the supported ones."""
-    unanswered, problems = _unanswered(draft, run.question)
-    problems += uncited_sentences(draft.prose, [claim.text for claim in draft.claims])
+    """Return what the verdicts amount to, with the flags of what may ship."""
+    unanswered, problems = open_parts(draft, run.question)
+    if draft.prose:
+        problems += uncited_sentences(draft.prose, [claim.text for claim in draft.claims])
     flags: list[Flag] = []
-    for index, (verdict, case) in enumerate(checked):
-        if verdict.supported and case is not None:
-            flags += dict.fromkeys(_flags(index, verdict, case, run))
-    supported = sum(each.verdict.supported for each in checked)
-    whole = supported == len(checked) and not problems and not unanswered
-    verification = Verification(
-        claims=tuple(each.verdict for each in checked),
-        outcome=Outcome.ACCEPTED if whole else Outcome.PARTIAL if supported else Outcome.REJECTED,
+    for index, (verdict, ground) in enumerate(checked):
+        if ground is not None and (verdict.supported or verdict.restatements):
+            flags += dict.fromkeys(_flags(index, verdict, ground, run))
+    claims = tuple(each.verdict for each in checked)
+    verification = Verification.trusted(
+        claims=claims,
+        outcome=outcome_of(claims, problems=problems, unanswered=unanswered),
         flags=tuple(flags),
         problems=tuple(problems),
         unanswered=unanswered,
     )
     return Examination(
         verification=verification,
-        cases=tuple(each.case for each in checked),
+        grounds=tuple(each.ground for each in checked),
         draft=draft,
         run=run,
     )
@@ -217,33 +241,80 @@ def _check_claim(claim: Claim, repaired: bool, run: _Run) -> _Checked:
             claim.text,
             run.passages,
             question=run.folded_question,
-            repair=run.repair,
+            repair=run.rules.quote_match == "repair",
         )
         for citation in claim.citations
     )
-    pieces: list[EvidencePiece] = []
-    for check in citations:
-        if check.located is not None and check.problem is None:
-            passage = run.passages.get(check.located.chunk_id)[0]
-            pieces.append(evidence_piece(check.citation, check.located, passage))
-    case = None
-    if pieces and len(pieces) == len(citations):
-        case = ClaimCase(claim=claim, evidence=tuple(pieces), question=run.question)
-    signals = run_checks(case, run.checks) if case is not None else ()
-    return _Checked(judge_claim(claim, citations, signals, repaired=repaired), case)
+    found = ClaimVerdict.trusted(claim=claim, citations=citations, status=ClaimStatus.UNSUPPORTED)
+    if _may_refuse(claim.text, run.refusal) and is_refusal(claim.text, run.refusal):
+        return _Checked(_beside_refusal(found), None)
+    ground = ground_of(claim, citations, run.passages, question=run.question)
+    signals: tuple[Signal, ...] = ()
+    if ground is not None:
+        signals = run_checks(ground.case, run.checks)
+    return _Checked(_judged(claim, found, signals, ground, run, repaired=repaired), ground)
 
 
-def _flags(index: int, verdict: ClaimVerdict, case: ClaimCase, run: _Run) -> list[Flag]:
+def _may_refuse(text: str, refusal: str) -> bool:
+    """Whether a claim begins like the refusal string, marks around it aside: a cheap sieve."""
+    return refusal.strip()[:_SIEVE].casefold() in text[: 4 * _SIEVE].casefold()
+
+
+def _judged(
+    claim: Claim,
+    found: ClaimVerdict,
+    signals: tuple[Signal, ...],
+    ground: Ground | None,
+    run: _Run,
+    *,
+    repaired: bool,
+) -> ClaimVerdict:
+    differs: tuple[str, ...] = ()
+    if ground is not None and not ground.verbatim.same:
+        added, missing = apart(claim.text, ground.evidence)
+        differs = (*added, *missing)
+    verdict = judge_claim(
+        claim,
+        found.citations,
+        signals,
+        statements=() if ground is None else ground.statements,
+        verbatim=None if ground is None else ground.verbatim,
+        apart=differs,
+        spans_only=run.rules.spans_only,
+        repaired=repaired,
+    )
+    if ground is None or (verdict.supported and not ground.verbatim.bare):
+        return verdict
+    # A sentence with a pronoun is what stands there; shown, it brings the one before it along.
+    return with_restatements(
+        verdict,
+        ground,
+        run.passages,
+        question=run.question,
+        longest=run.rules.longest_restatement,
+        checks=run.checks,
+    )
+
+
+def _flags(index: int, verdict: ClaimVerdict, ground: Ground, run: _Run) -> list[Flag]:
     found: list[Flag] = []
+    case = ground.case
     for piece in case.evidence:
         passage = run.passages.get(piece.located.chunk_id)[0]
         found += place_flags(index, piece.located, passage)
         if run.as_of is not None:
-            found += staleness_flags(index, piece.chunk, as_of=run.as_of, max_age=run.max_age)
-    found += wording_flags(index, case, verdict.signals)
-    if run.conflicts:
-        chunks: list[RetrievedChunk] = [passage.retrieved for passage in run.passages]
-        found += conflict_flags(index, case, chunks, as_of=run.as_of)
+            found += staleness_flags(index, piece.chunk, as_of=run.as_of, max_age=run.rules.max_age)
+    found += wording_flags(index, case, verdict)
+    if run.checks and len(run.passages) > 1:
+        told = case
+        if verdict.restatement is not None:
+            # The reader is told the statement, so a rival of that is the one to name.
+            claim = case.claim.model_copy(update={"text": verdict.restatement})
+            told = case.model_copy(update={"claim": claim})
+        found += conflict_flags(
+            index, told, [passage.retrieved for passage in run.passages], as_of=run.as_of
+        )
+    found += unconfirmed_flag(index, verdict)
     return found
 
 
@@ -255,23 +326,3 @@ def _beside_refusal(verdict: ClaimVerdict) -> ClaimVerdict:
             "why": "The output also refuses; a refusal carries no claims.",
         }
     )
-
-
-def _unanswered(draft: Draft, question: str | None) -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the open parts that really stand in the question, and a problem for each other."""
-    kept: list[str] = []
-    problems: list[Problem] = []
-    for index, part in enumerate(draft.unanswered):
-        if not part.strip():
-            continue
-        if question is not None and part in question:
-            kept.append(part)
-            continue
-        problems.append(
-            Problem(
-                reason="unanswered_not_in_question",
-                path=f"unanswered[{index}]",
-                detail="The part said to be open does not stand in the question.",
-            )
-        )
-    return tuple(kept), problems

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import (
+    ClaimVerdict,
     Flag,
     FlagKind,
     Instant,
     Located,
     RetrievedChunk,
-    Signal,
     Tier,
-    Verification,
 )
 from grounded_rag.validity import staleness
 from grounded_rag.verification.characters import is_damaged
@@ -66,14 +65,16 @@ def place_flags(index: int, located: Located, passage: Passage) -> Iterator[Flag
         yield flag(FlagKind.UNTRUSTED_SOURCE, "The source is marked as untrusted.")
 
 
-def wording_flags(index: int, case: ClaimCase, signals: Sequence[Signal]) -> Iterator[Flag]:
+def wording_flags(index: int, case: ClaimCase, verdict: ClaimVerdict) -> Iterator[Flag]:
     """Yield what the claim's own wording, and the model's doubts, call a person's attention to.
 
     Args:
         index: 0-based index of the claim.
         case: The claim with its evidence.
-        signals: What the checks found.
+        verdict: Its verdict. What ships in the source's own words has no wording to remark on.
     """
+    if not verdict.supported:
+        return
     located = case.evidence[0].located
 
     def flag(kind: FlagKind, detail: str) -> Flag:
@@ -85,33 +86,33 @@ def wording_flags(index: int, case: ClaimCase, signals: Sequence[Signal]) -> Ite
             detail=detail,
         )
 
-    hedge = own_hedge(case.claim.text, [piece.sentence for piece in case.evidence])
+    hedge = None
+    if not case.verbatim:
+        hedge = own_hedge(case.claim.text, [piece.sentence for piece in case.evidence])
     if hedge is not None:
         yield flag(FlagKind.HEDGED, f"The claim hedges (“{hedge}”) where its source does not.")
-    doubt = next((s for s in signals if s.check == CONFIDENCE_CHECK and s.passed is False), None)
+    doubt = next(
+        (s for s in verdict.signals if s.check == CONFIDENCE_CHECK and s.passed is False), None
+    )
     if doubt is not None:
         yield flag(FlagKind.UNSURE_TOKENS, doubt.detail)
 
 
-def with_unconfirmed(verification: Verification) -> Verification:
-    """Return a verification with a flag on each claim that only its words support.
+def unconfirmed_flag(index: int, verdict: ClaimVerdict) -> Iterator[Flag]:
+    """Yield a flag on a claim that ships although nothing has shown it, as "spans-only" allows.
 
     Args:
-        verification: What was found; for a policy that ships such claims.
+        index: 0-based index of the claim.
+        verdict: Its verdict.
     """
-    added = [
-        Flag(
+    if verdict.supported and verdict.tier is Tier.NONE:
+        yield Flag(
             kind=FlagKind.UNCONFIRMED,
             claim=index,
             chunk_id=verdict.located[0].chunk_id,
             doc_id=verdict.located[0].doc_id,
-            detail="Nothing speaks against the claim, and nothing has confirmed its meaning.",
+            detail="The quote exists; nothing has shown that it says what the claim says.",
         )
-        for index, verdict in enumerate(verification.claims)
-        if verdict.supported and verdict.tier is Tier.LEXICAL
-    ]
-    flags = (*verification.flags, *added)
-    return verification.model_copy(update={"flags": flags}) if added else verification
 
 
 def staleness_flags(

@@ -47,7 +47,7 @@ def own_hedge(claim: str, evidence: Sequence[str]) -> str | None:
 
     Args:
         claim: Text of the claim.
-        evidence: The cited sentences.
+        evidence: The cited statements.
     """
     text = _plain(claim)
     source = _plain("\n".join(evidence))

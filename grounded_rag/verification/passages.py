@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
+from grounded_rag.text.language import guess_language
 from grounded_rag.text.lines import LineKind, group_units
 from grounded_rag.text.sentences import sentence_bounds
 from grounded_rag.types import Chunk, RetrievedChunk
 from grounded_rag.verification.characters import DAMAGED
 from grounded_rag.verification.folding import FoldedText, Place, fold
+from grounded_rag.verification.layout import Layout
 from grounded_rag.verification.locate import Source
 
 _HEADING_LINE = re.compile(r"[ \t]*#{1,6}[ \t][^\n]*")
@@ -19,7 +22,10 @@ _DAMAGE = re.compile(f"[{DAMAGED}]")
 class Passage:
     """One retrieved chunk. Everything but the text is worked out when it is first asked for."""
 
-    __slots__ = ("_context", "_damage", "_headings", "_sentences", "retrieved", "source")
+    __slots__ = (
+        "_context", "_damage", "_headings", "_language", "_layout", "_sentences", "retrieved",
+        "source", "statements",
+    )  # fmt: skip
 
     def __init__(self, retrieved: RetrievedChunk) -> None:
         self.retrieved = retrieved
@@ -28,6 +34,10 @@ class Passage:
         self._headings: tuple[Place, ...] | None = None
         self._damage: tuple[int, ...] | None = None
         self._context: FoldedText | None = None
+        self._layout: Layout | None = None
+        self._language: str | Literal[False] | None = False
+        # Statements by where their sentence begins; `statements` makes them.
+        self.statements: dict[int, Any] = {}
 
     @property
     def chunk(self) -> Chunk:
@@ -50,6 +60,43 @@ class Passage:
         if self._sentences is None:
             self._sentences = sentence_bounds(self.text)
         return self._sentences
+
+    @property
+    def layout(self) -> Layout:
+        """Sentences of the text with their lines, cut where they are asked for."""
+        if self._layout is None:
+            self._layout = Layout(self.text)
+        return self._layout
+
+    @property
+    def language(self) -> str | None:
+        """Language of most of the text, or None where it is not clear."""
+        if self._language is False:
+            self._language = guess_language(self.text)
+        return self._language
+
+    @property
+    def of_index(self) -> bool:
+        """Whether the chunk was cut by this package, from a document that it knows."""
+        return self.retrieved.document_hash is not None
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether it is known which parts of the text are headings."""
+        return bool(self.chunk.heading_spans)
+
+    def is_heading(self, start: int, end: int) -> bool:
+        """Whether a sentence is a heading, as far as the chunk says."""
+        spans = self.chunk.heading_spans
+        return bool(spans) and any(h.start <= start and end <= h.end for h in spans)
+
+    def behind_heading(self, start: int, end: int) -> int:
+        """Return where a sentence goes on behind a heading that its first line is, or `start`."""
+        inside = [h.end for h in self.chunk.heading_spans if h.start <= start < h.end < end]
+        begin = max(inside, default=start)
+        while begin < end and self.text[begin].isspace():
+            begin += 1
+        return begin
 
     @property
     def headings(self) -> tuple[Place, ...]:
@@ -113,6 +160,9 @@ class Passages:
     def __iter__(self) -> Iterator[Passage]:
         for passages in self._by_id.values():
             yield from passages
+
+    def __contains__(self, chunk_id: str) -> bool:
+        return chunk_id in self._by_id
 
     def __len__(self) -> int:
         return len(self._by_id)

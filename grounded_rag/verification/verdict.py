@@ -1,4 +1,4 @@
-"""From places and signals to the verdict on one claim."""
+"""From places, statements and signals to the verdict on one claim."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from grounded_rag.types import (
     ClaimVerdict,
     Reason,
     Signal,
+    Statement,
     Tier,
 )
+from grounded_rag.verification.cleaning import is_question, spoofs
+from grounded_rag.verification.verbatim import Verbatim
 
 _CONFIRMING = frozenset({"entailment", "judge"})
-_NEAR = frozenset({"nearness"})
+_SHOWN = 6
 
 
 def run_checks(case: ClaimCase, checks: Sequence[SupportCheck]) -> tuple[Signal, ...]:
@@ -28,14 +31,15 @@ def run_checks(case: ClaimCase, checks: Sequence[SupportCheck]) -> tuple[Signal,
 
 
 def _run(check: SupportCheck, case: ClaimCase) -> Signal | None:
-    name = getattr(check, "__name__", type(check).__name__)
     try:
         signal = check(case)
     except Exception as error:  # noqa: BLE001 - a check is foreign code: whatever it raises
+        name = getattr(check, "__name__", type(check).__name__)
         return _could_not(name, f"The check failed: {type(error).__name__}.", _role(check))
     if signal is None:
         return None
     if not isinstance(signal, Signal):
+        name = getattr(check, "__name__", type(check).__name__)
         return _could_not(name, "The check returned no signal.", _role(check))
     if signal.score is not None and not math.isfinite(signal.score):
         detail = "The check returned a score that is no number."
@@ -64,29 +68,45 @@ def judge_claim(
     citations: tuple[CitationCheck, ...],
     signals: tuple[Signal, ...],
     *,
+    statements: tuple[Statement, ...] = (),
+    verbatim: Verbatim | None = None,
+    apart: tuple[str, ...] = (),
+    spans_only: bool = False,
     repaired: bool,
 ) -> ClaimVerdict:
     """Return the verdict on one claim.
 
-    Every citation must have a usable place. Then a failed veto or decider rejects; what could not
-    be checked is unchecked; the rest is supported, and the tier says how strongly.
+    Every citation must have a usable place. A failed veto or decider rejects; a claim that is
+    verbatim, or that a decider confirmed, is supported; what could not be checked is unchecked;
+    everything else is open.
 
     Args:
         claim: The claim.
         citations: What became of its citations.
         signals: What the support checks found; they run only when every citation has its place.
+        statements: The statements that the quotes stand in.
+        verbatim: How the claim compares with them; None where it has no place.
+        apart: Words in which it differs from the nearest of them.
+        spans_only: Whether the existence of the quotes is all that it needs.
         repaired: Whether the shape of the output was repaired.
     """
-    found = ClaimVerdict(
+    found = ClaimVerdict.trusted(
         claim=claim,
         citations=citations,
+        statements=statements,
         signals=signals,
         status=ClaimStatus.UNSUPPORTED,
-        repaired=repaired or any(_is_repaired(citation) for citation in citations),
+        repaired=repaired or any(map(_is_repaired, citations)),
     )
-    if not any(character.isalnum() for character in claim.text):
+    if not any(map(str.isalnum, claim.text)):
         why = "The claim has no words; say what the quote shows."
         return _settled(found, ClaimStatus.UNSUPPORTED, Reason.EMPTY_CLAIM, why)
+    if is_question(claim.text):
+        why = "The claim is a question, which states nothing; say what the quote shows."
+        return _settled(found, ClaimStatus.UNSUPPORTED, Reason.NOT_A_STATEMENT, why)
+    if spoofs(claim.text):
+        why = "The claim holds characters that turn round or hide what it says; write plain text."
+        return _settled(found, ClaimStatus.UNSUPPORTED, Reason.SPOOFED_TEXT, why)
     if not citations:
         return _settled(
             found, ClaimStatus.UNCITED, Reason.UNCITED, "The claim cites nothing; quote its source."
@@ -100,54 +120,44 @@ def judge_claim(
             contradicted = reason is Reason.CONTRADICTED
             status = ClaimStatus.CONTRADICTED if contradicted else ClaimStatus.UNSUPPORTED
             return _settled(found, status, reason, signal.detail)
-    unsure = _unchecked(signals)
+    blocked = next((s for s in signals if s.role == "veto" and s.passed is None), None)
+    if blocked is not None:
+        return _unchecked(found, blocked)
+    doubt = doubted(signals)
+    if verbatim is not None and verbatim.same and doubt is None:
+        return _supported(found, Tier.VERBATIM, _same_words(verbatim))
+    confirmed = next((signal for signal in signals if confirms(signal)), None)
+    if confirmed is not None:
+        return _supported(found, Tier.CONFIRMED, confirmed.detail)
+    if spans_only:
+        why = "The quote stands in the source; whether it says what the claim says was not checked."
+        return _supported(found, Tier.NONE, why)
+    unsure = next((s for s in signals if s.role == "decider" and s.passed is None), None)
     if unsure is not None:
-        detail = unsure.detail or f"The check {unsure.check!r} could not say."
-        return _settled(found, ClaimStatus.UNCHECKED, Reason.COULD_NOT_CHECK, detail)
-    return found.model_copy(
-        update={
-            "status": ClaimStatus.SUPPORTED,
-            "tier": _tier(signals),
-            "why": _why(signals),
-        }
-    )
+        return _unchecked(found, unsure)
+    why = f"Nothing configured settled a doubt: {doubt.detail or doubt.check}" if doubt else (
+        _unproven(apart)
+    )  # fmt: skip
+    opened = _settled(found, ClaimStatus.OPEN, Reason.UNPROVEN, why)
+    return opened.trusted_copy(apart=apart)
+
+
+def _supported(found: ClaimVerdict, tier: Tier, why: str) -> ClaimVerdict:
+    return found.trusted_copy(status=ClaimStatus.SUPPORTED, tier=tier, why=why)
 
 
 def _settled(found: ClaimVerdict, status: ClaimStatus, reason: Reason, why: str) -> ClaimVerdict:
-    return found.model_copy(update={"status": status, "reason": reason, "why": why})
+    return found.trusted_copy(status=status, reason=reason, why=why)
+
+
+def _unchecked(found: ClaimVerdict, signal: Signal) -> ClaimVerdict:
+    detail = signal.detail or f"The check {signal.check!r} could not say."
+    return _settled(found, ClaimStatus.UNCHECKED, Reason.COULD_NOT_CHECK, detail)
 
 
 def _is_repaired(citation: CitationCheck) -> bool:
     located = citation.located
     return citation.id_repaired or (located is not None and not located.exact)
-
-
-def _unchecked(signals: tuple[Signal, ...]) -> Signal | None:
-    """Return the signal that leaves the claim unchecked, if any.
-
-    A veto that could not run cannot have cleared the claim. A decider that could not is made up
-    for by one that passed. Where nothing at all could be said, nothing was checked.
-    """
-    deciding = [signal for signal in signals if signal.role != "info"]
-    for signal in deciding:
-        if signal.role == "veto" and signal.passed is None:
-            return signal
-    if any(signal.passed for signal in deciding if signal.role == "decider"):
-        return None
-    for signal in deciding:
-        if signal.role == "decider" and signal.passed is None:
-            return signal
-    if deciding and all(signal.passed is None for signal in deciding):
-        return deciding[0]
-    return None
-
-
-def _tier(signals: tuple[Signal, ...]) -> Tier:
-    passed = [signal for signal in signals if signal.role == "decider" and signal.passed is True]
-    confirmed = any(confirms(signal) for signal in passed)
-    if any(signal.check in _NEAR for signal in passed) and doubted(signals) is None:
-        return Tier.HIGH
-    return Tier.CHECKED if confirmed else Tier.LEXICAL
 
 
 def confirms(signal: Signal) -> bool:
@@ -159,35 +169,38 @@ def confirms(signal: Signal) -> bool:
     )
 
 
+def confirmed_by(verdict: ClaimVerdict) -> str:
+    """Return the name of the decider that confirmed a claim, or "" where none did."""
+    if verdict.tier is not Tier.CONFIRMED:
+        return ""
+    names = (signal.decided_by or signal.check for signal in verdict.signals if confirms(signal))
+    return next(names, "")
+
+
 def doubted(signals: tuple[Signal, ...]) -> Signal | None:
-    """Return the filter that sends a claim on to the deciders, near-copies too, if any."""
+    """Return the filter that sends a claim on to the deciders, verbatim ones too, if any."""
     return next((s for s in signals if s.role == "filter" and s.passed is False), None)
 
 
 def is_open(verdict: ClaimVerdict) -> bool:
     """Whether a decider may still say something that counts about a claim.
 
-    Near-copies that nothing doubts, claims that a decider confirmed and claims that a veto
+    Verbatim claims that nothing doubts, claims that a decider confirmed and claims that a check
     rejected, or could not clear, are settled.
     """
-    if verdict.status is ClaimStatus.SUPPORTED:
-        return verdict.tier is Tier.LEXICAL
+    if verdict.status is ClaimStatus.OPEN:
+        return True
     return verdict.status is ClaimStatus.UNCHECKED and not any(
         signal.role == "veto" and signal.passed is None for signal in verdict.signals
     )
 
 
-def _why(signals: tuple[Signal, ...]) -> str:
-    passed = [signal for signal in signals if signal.role == "decider" and signal.passed is True]
-    doubt = doubted(signals)
-    confirmed = next((signal for signal in signals if confirms(signal)), None)
-    if doubt is not None and confirmed is None:
-        return f"Nothing configured settled a doubt: {doubt.detail or doubt.check}"
-    if doubt is None and passed:
-        return passed[0].detail
-    if confirmed is not None:
-        return confirmed.detail
-    checks = ", ".join(signal.check for signal in signals if signal.passed is True)
-    if not checks:
-        return "The quote stands in the source; its support was not checked."
-    return f"Nothing speaks against it ({checks}); its meaning was not confirmed."
+def _same_words(verbatim: Verbatim) -> str:
+    edits = f", but for {', '.join(verbatim.licences)}" if verbatim.licences else ""
+    return f"The claim is a statement of its source, word for word{edits}."
+
+
+def _unproven(apart: tuple[str, ...]) -> str:
+    shown = ", ".join(f"“{word}”" for word in apart[:_SHOWN])
+    stands = f" ({shown} {'stand' if len(apart) > 1 else 'stands'} apart)" if shown else ""
+    return f"The claim is not a whole statement of its source{stands}, and nothing confirmed it."

@@ -182,7 +182,7 @@ def test_incomplete_and_unlabelled_runs_prove_nothing(tmp_path):
     with pytest.raises(InputError, match="can be answered"):
         certify(unlabelled)
     broken = make_run(tmp_path / "broken", RECORDS, policy={"k": "many"})
-    with pytest.raises(InputError, match="policy cannot be read"):
+    with pytest.raises(InputError, match="policy that this version does not know"):
         certify(broken)
 
 

@@ -10,6 +10,8 @@ from grounded_rag.types import Citation, Claim, Draft, StopReason, Usage
 PAYLOAD = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 LONG = "The long rule says " + "that every further word counts and " * 14 + "ends here at last."
 FACT = "Our garden opens at 7:15 on weekdays."
+DOGS = "Dogs must stay outside the fence."
+OWN_WORDS = "People may come in from a quarter past seven, save on weekends."
 OLD = "The rate in the old sheet is 1.85% a year."
 NEW = "The rate in the new sheet is 2.15% a year."
 ARABIC = "رسم الحساب هو 4.20 يورو في الشهر."
@@ -44,7 +46,7 @@ trust = "untrusted"
 """
 
 DOCUMENTS = {
-    "garden.md": f"# Garden\n\n## Hours\n\n{FACT} Dogs stay outside.\n\nBring water in summer.\n",
+    "garden.md": f"# Garden\n\n## Hours\n\n{FACT} {DOGS}\n\nBring water in summer.\n",
     "old.md": f"# Rates\n\n{OLD}\n",
     "new.md": f"# Rates\n\n{NEW}\n",
     "east.md": "# East\n\nThe east gate is open on Saturdays from 9:30 to 14:00.\n",
@@ -76,7 +78,12 @@ QUESTIONS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "How many boats has the Harbour?": (("Place: Harbour; Boats: 3", "table.md", TABLE_ROW),),
     "Garden hours and dogs?": (
         (FACT, "garden.md", FACT),
-        ("Dogs stay outside.", "garden.md", "Dogs stay outside."),
+        (DOGS, "garden.md", DOGS),
+    ),
+    "When may people come into the garden?": ((OWN_WORDS, "garden.md", FACT),),
+    "When may people and dogs come into the garden?": (
+        (OWN_WORDS, "garden.md", FACT),
+        (DOGS, "garden.md", DOGS),
     ),
     "Does the garden sell rejected roses?": (
         ("The garden sells red roses all year round.", "garden.md", "sells red roses"),

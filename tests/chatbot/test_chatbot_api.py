@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from chatbot_corpus import FACT, HOSTILE, NEW, OLD, PAYLOAD, TABLE_ROW, UNKNOWN
+from chatbot_corpus import DOGS, FACT, HOSTILE, NEW, OLD, OWN_WORDS, PAYLOAD, TABLE_ROW, UNKNOWN
 
 from grounded_rag import ProviderUnavailableError, load_receipt, verify_receipt
 
@@ -93,6 +93,43 @@ async def test_a_conflict_shows_both_sides_in_their_own_words(visitors, ask):
     assert note["sides"][1]["text"] == "The east gate is open on Saturdays from 9:30 to 12:30."
 
 
+async def test_an_unproven_sentence_is_told_in_the_words_of_the_source(visitors, ask):
+    client = await visitors()
+    events = await ask(client, "When may people and dogs come into the garden?")
+    told = [data for name, data in events if name == "claim"]
+    assert told == [{"text": FACT, "restated": True}, {"text": DOGS, "restated": False}]
+    answer = events[-1][1]
+    assert [claim["restated"] for claim in answer["claims"]] == [True, False]
+    assert {claim["tier"] for claim in answer["claims"]} == {"verbatim"}
+    assert answer["support"] == "[1] in the source’s words; [2] word for word from the source"
+    assert OWN_WORDS not in json.dumps(answer)
+
+
+async def test_the_trace_tells_tier_and_what_was_shown_in_the_place_of_a_sentence(visitors, ask):
+    client = await visitors()
+    answer = (await ask(client, "When may people and dogs come into the garden?"))[-1][1]
+    trace = (await client.get(f"/api/answers/{answer['id']}/trace")).json()
+    unproven, copied = trace["attempts"][0]["claims"]
+    assert (unproven["text"], unproven["status"]) == (OWN_WORDS, "open")
+    assert (unproven["instead"], unproven["withheld"], unproven["support"]) == (FACT, "", "")
+    assert (copied["support"], copied["instead"]) == ("word for word from the source", "")
+
+
+def test_a_service_may_refuse_what_is_unproven():
+    from chatbot.settings import Settings
+
+    assert Settings(unproven="refuse").policy.unproven == "refuse"
+    assert Settings().policy.unproven == "restate"
+
+
+async def test_the_receipt_holds_the_tier_of_each_sentence(visitors, ask):
+    client = await visitors()
+    answer = (await ask(client, "When may people come into the garden?"))[-1][1]
+    receipt = (await client.get(f"/api/answers/{answer['id']}/receipt")).json()
+    assert [claim["tier"] for claim in receipt["claims"]] == ["verbatim"]
+    assert OWN_WORDS not in json.dumps(receipt)
+
+
 async def test_a_refusal_has_a_reason_and_passages_that_are_no_claims(visitors, ask):
     client = await visitors()
     answer = (await ask(client, UNKNOWN))[-1][1]
@@ -115,8 +152,10 @@ async def test_rejected_text_is_in_the_trace_alone(visitors, ask):
     claim = trace["attempts"][0]["claims"][0]
     assert (claim["passed"], claim["text"]) == (False, "The garden sells red roses all year round.")
     assert claim["reason"] == "quote not found"
-    assert [attempt["number"] for attempt in trace["attempts"]] == [1, 2, 3]
-    assert trace["usage"]["input_tokens"] == 300
+    assert claim["withheld"] == "it quotes no statement of the source"
+    # The same is never asked twice, so the third attempt is not made.
+    assert [attempt["number"] for attempt in trace["attempts"]] == [1, 2]
+    assert trace["usage"]["input_tokens"] == 200
 
 
 async def test_the_receipt_can_be_verified(visitors, ask, tmp_path, index_folder):

@@ -8,11 +8,13 @@ import pytest
 from browser_tools import AXE, browser, serve
 from chatbot_corpus import (
     ARABIC,
+    DOGS,
     FACT,
     HOSTILE,
     IN_PDF,
     JAPANESE,
     LONG,
+    OWN_WORDS,
     PAYLOAD,
     UNKNOWN,
     PlannedGenerator,
@@ -121,12 +123,12 @@ def test_the_highlight_is_the_quote_of_the_source_file(page, corpus_folder):
     assert marked(page) == FACT
     file = card.locator("dd").last.inner_text()
     assert FACT in (corpus_folder / file).read_text(encoding="utf-8")
-    assert "Dogs stay outside." in card.locator(".paper").inner_text()
+    assert "Dogs must stay outside the fence." in card.locator(".paper").inner_text()
 
 
 def test_each_number_shows_its_own_quote(page):
     answer = ask(page, "Garden hours and dogs?")
-    for number, text in ((2, "Dogs stay outside."), (1, FACT)):
+    for number, text in ((2, "Dogs must stay outside the fence."), (1, FACT)):
         answer.get_by_role("button", name=f"Source {number}").focus()
         assert marked(page) == text
         assert answer.locator(".claim.active > span").inner_text() == text
@@ -332,6 +334,31 @@ def test_what_happens_is_announced(page):
     assert "Thank you" in page.get_by_role("status").inner_text()
 
 
+def test_a_restated_sentence_is_marked_beside_one_that_is_not(page):
+    answer = ask(page, "When may people and dogs come into the garden?")
+    assert answer.locator(".claim > span").all_inner_texts() == [FACT, DOGS]
+    assert answer.locator(".claim .words").all_inner_texts() == ["in the source’s words"]
+    assert "in the source’s words" in answer.locator(".claim").first.inner_text()
+    assert OWN_WORDS not in page.locator("main").inner_text()
+
+
+def test_an_answer_that_is_restated_as_a_whole_says_so_once(page):
+    answer = ask(page, "When may people come into the garden?")
+    assert answer.locator(".words").count() == 0
+    assert answer.locator(".support").inner_text() == "Support: in the source’s words"
+
+
+def test_the_drawer_shows_what_was_told_in_the_place_of_a_sentence(page):
+    answer = ask(page, "When may people come into the garden?")
+    answer.get_by_role("button", name="How it was checked").click()
+    drawn = page.get_by_role("dialog").locator("li.open").first
+    drawn.wait_for()
+    said = drawn.inner_text()
+    assert OWN_WORDS in said
+    assert "Nothing has shown it" in said
+    assert f"In its place, in the source’s words: {FACT}" in said
+
+
 def test_the_drawer_shows_what_was_rejected_and_why(page):
     answer = ask(page, "Does the garden sell rejected roses?")
     assert "red roses" not in page.locator("main").inner_text()
@@ -342,7 +369,7 @@ def test_the_drawer_shows_what_was_rejected_and_why(page):
     assert "The garden sells red roses all year round." in said
     assert "Rejected: quote not found" in said
     assert "Asked again (attempt 2)" in said
-    assert "360 tokens in 3 calls" in said
+    assert "240 tokens in 2 calls" in said
     page.keyboard.press("Escape")
     assert not drawer.is_visible()
 
@@ -477,6 +504,7 @@ def test_axe_finds_nothing(visit, scheme, width):
         "What was the rate in the old sheet?",
         "Is the east gate open on Saturdays?",
         "How many boats has the Harbour?",
+        "When may people and dogs come into the garden?",
         "كم رسم الحساب؟",
         UNKNOWN,
     ):

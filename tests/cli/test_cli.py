@@ -19,7 +19,7 @@ def index(tmp_path_factory):
         encoding="utf-8",
     )
     (folder / "hostile.md").write_text(
-        "# Doors \x1b[2J\n\nThe side door code changes weekly.[bold red]x[/]\n",
+        "# Doors \x1b[2J\n\nThe side door code changes every week [bold red]x[/].\n",
         encoding="utf-8",
     )
     result = run("ingest", str(folder), "--index", str(root / "index"), "--words-only", "--json")
@@ -116,7 +116,7 @@ def test_verify_reads_files_and_standard_input(tmp_path):
     quote = "The notice period is six weeks."
     body = {
         "draft": {"claims": [{"text": quote, "chunk_id": "c1", "quote": quote}]},
-        "chunks": [{"id": "c1", "text": quote + " Return your badge."}],
+        "chunks": [{"id": "c1", "text": quote + " Return your badge on the last day."}],
     }
     path = tmp_path / "draft.json"
     path.write_text(json.dumps(body), encoding="utf-8")
@@ -126,6 +126,87 @@ def test_verify_reads_files_and_standard_input(tmp_path):
     body["draft"]["claims"][0]["quote"] = "The notice period is two weeks."
     path.write_text(json.dumps(body), encoding="utf-8")
     assert "near_miss" in run("verify", str(path), code=3).stdout
+
+
+def verified(tmp_path, *claims, text="The notice period is six weeks.", code=3, options=()):
+    body = {
+        "draft": {"claims": [{"text": t, "chunk_id": "c1", "quote": q} for t, q in claims]},
+        "chunks": [{"id": "c1", "text": text}],
+    }
+    path = tmp_path / "draft.json"
+    path.write_text(json.dumps(body), encoding="utf-8")
+    return " ".join(run("verify", str(path), *options, code=code).stdout.split())
+
+
+QUOTE = "The notice period is six weeks."
+TORN = "The notice period is six weeks, unless the contract says otherwise."
+
+
+def test_verify_names_tier_and_reason_of_a_claim_that_stands(tmp_path):
+    shown = verified(tmp_path, (QUOTE, QUOTE), code=0)
+    assert "outcome: accepted" in shown
+    assert "supported, verbatim: The claim is a statement of its source, word for word." in shown
+    assert "instead" not in shown
+
+
+def test_verify_says_what_would_ship_in_the_place_of_an_open_claim(tmp_path):
+    shown = verified(tmp_path, (QUOTE, QUOTE[:-1]), text=TORN)
+    assert "? The notice period is six weeks. open (unproven):" in shown
+    assert f"would ship instead: {TORN}" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("and the notice period is six weeks at", "the passage begins or ends inside"),
+        ("Is it true that the notice period is six weeks?", "the source does not assert it"),
+        (f"{TORN[:-1]} {'or so ' * 100}.", "its statement is too long to be an answer"),
+    ],
+)
+def test_verify_says_why_nothing_may_ship_in_the_place_of_a_claim(tmp_path, text, why):
+    shown = verified(tmp_path, (QUOTE, "notice period is six weeks"), text=text)
+    assert f"nothing would ship instead: {why}" in shown
+
+
+def test_one_open_claim_among_good_ones_is_not_accepted(tmp_path):
+    shown = verified(tmp_path, (TORN, TORN), (QUOTE, QUOTE[:-1]), text=TORN)
+    assert "outcome: partial" in shown
+
+
+def test_verify_json_holds_tier_and_restatement(tmp_path):
+    body = {
+        "draft": {"claims": [{"text": QUOTE, "chunk_id": "c1", "quote": QUOTE[:-1]}]},
+        "chunks": [{"id": "c1", "text": TORN}],
+    }
+    path = tmp_path / "draft.json"
+    path.write_text(json.dumps(body), encoding="utf-8")
+    claim = json.loads(run("verify", str(path), "--json", code=3).stdout)["claims"][0]
+    assert (claim["status"], claim["tier"], claim["reason"]) == ("open", "none", "unproven")
+    assert claim["restatements"][0]["text"] == TORN
+
+
+def test_verify_help_says_which_claims_are_accepted():
+    shown = " ".join(run("verify", "--help").stdout.split())
+    assert "Exit code 0: every claim is supported" in shown
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_a_support_that_is_gone_is_an_error_with_the_next_step(index, command):
+    arguments = ["Why?"] if command == "ask" else []
+    result = run(command, *arguments, "-i", str(index), "--support", "balanced", code=1, stdin="")
+    assert 'error: support="balanced" is gone: it shipped claims' in result.stderr
+    assert "next: Leave it out" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("unproven", ["restate", "reask", "refuse"])
+def test_what_becomes_of_unproven_claims_is_an_option(index, unproven):
+    question = "How long is the notice period?"
+    answer = json.loads(
+        run("ask", question, "-i", str(index), "--unproven", unproven, "--json").stdout
+    )
+    assert answer["policy"]["unproven"] == unproven
+    lines = run("chat", "-i", str(index), "--unproven", unproven, "--json", stdin=question).stdout
+    assert json.loads(lines)["answer"]["policy"]["unproven"] == unproven
 
 
 @pytest.mark.parametrize("text", ["not json", "[1]", '{"draft": {}}'])

@@ -53,3 +53,48 @@ def test_the_refusal_of_another_system_is_told_on_the_command_line(tmp_path):
 
 def test_asking_takes_no_options_of_judging(theirs):
     assert "--format has no effect" in run(theirs, "--corpus", "demo", "--format", "ragas").output
+
+
+def test_what_is_judged_balanced_no_more_is_told_what_to_use(theirs, tmp_path):
+    result = run("--answers", theirs, "--run", tmp_path / "run", "--support", "balanced")
+    assert result.exit_code == 1
+    assert 'support="balanced" is gone' in " ".join(result.output.split())
+    assert not (tmp_path / "run").exists()
+    wrong = run("--answers", theirs, "--run", tmp_path / "run", "--support", "lax")
+    assert wrong.exit_code == 2
+    assert "choose strict or spans-only" in wrong.output
+
+
+def test_what_becomes_of_open_claims_is_chosen_on_the_command_line(theirs, tmp_path):
+    given = ("--answers", theirs, "--json", "--run")
+    shown = run(*given, tmp_path / "run", "--unproven", "refuse")
+    assert json.loads(shown.stdout)["meta"]["policy"]["unproven"] == "refuse"
+    assert run(*given, tmp_path / "other", "--unproven", "hide").exit_code == 2
+
+
+def test_open_claims_are_a_third_group_in_the_terminal_and_in_json(tmp_path):
+    path = tmp_path / "theirs.jsonl"
+    path.write_text(json.dumps({**LINE, "answer": "Four euros is what the fee comes to."}), "utf-8")
+    shown = run("--answers", path, "--run", tmp_path / "a")
+    assert "open claims: 1, neither shown nor rejected; mean support score" in shown.output
+    whole = json.loads(run("--answers", path, "--run", tmp_path / "b", "--json").stdout)
+    assert (whole["open_claims"]["claims"], whole["open_claims"]["calibrated"]) == (1, False)
+    assert 0 < whole["open_claims"]["mean"] <= 1
+    metrics = {one["name"]: one for one in whole["metrics"]}
+    assert metrics["open_claims"]["hits"] == 1
+    assert metrics["hallucinated_claims"]["trials"] == 0
+
+
+def test_the_errors_of_recorded_answers_are_told_beside_the_json(tmp_path):
+    path = tmp_path / "theirs.jsonl"
+    path.write_text(json.dumps({**LINE, "id": "q7", "contexts": [None]}), "utf-8")
+    shown = run("--answers", path, "--run", tmp_path / "run", "--json")
+    assert shown.exit_code == 1
+    assert json.loads(shown.stdout)["items"][0]["id"] == "q7"
+    assert (
+        "error: q7: InputError: line 1: contexts[0] holds no text. Each context is" in shown.stderr
+    )
+    assert "next: " in shown.stderr
+    quiet = tmp_path / "good.jsonl"
+    quiet.write_text(json.dumps(LINE), "utf-8")
+    assert run("--answers", quiet, "--run", tmp_path / "good", "--json").stderr == ""

@@ -131,6 +131,57 @@ def test_no_earlier_answer_is_given_to_the_generator_or_the_rewriter():
     assert "zebra" not in request.model_dump_json()
 
 
+OWN_WORDS = "Whoever leaves stays for six more weeks."
+
+
+def restating(index):
+    """A conversation over an index, whose drafts put the notice period in words of their own."""
+    rag = GroundedRAG.open(index, generator=Paraphrasing())
+    return rag, Conversation(rag, rewriter=RuleRewriter())
+
+
+class Paraphrasing:
+    """Cites the passage on leaving by a literal quote, under a sentence of its own."""
+
+    async def generate(self, request):
+        quotes = ("The notice period is six weeks.", "The notice period is eight weeks.")
+        claims = [
+            (OWN_WORDS, each.chunk.id, quote)
+            for each in request.chunks
+            for quote in quotes
+            if quote in each.chunk.text
+        ]
+        return Generation(draft=make_draft(*claims))
+
+
+def test_a_restatement_is_a_turn_like_any_other(rag):
+    opened, conversation = restating(rag.index_path)
+    with opened:
+        turn = conversation.ask("How long is the notice period?")
+        assert turn.answer.text == "The notice period is six weeks. [1]"
+        assert turn.answer.claims[0].restated
+        assert_grounded(turn.answer)
+        read_back = Turn.model_validate_json(turn.model_dump_json())
+        assert read_back.answer.claims == turn.answer.claims
+        assert OWN_WORDS not in turn.model_dump_json()
+        *_, verified, final = conversation.stream("How long is the notice period?")
+        assert verified.verdict.restated
+        assert final.answer.text == turn.answer.text
+
+
+def test_a_restatement_that_no_longer_holds_is_told(rag, handbook):
+    opened, conversation = restating(rag.index_path)
+    with opened:
+        conversation.ask("How long is the notice period?")
+        (handbook / "leaving.md").write_text(LEAVING.replace("six", "eight"), encoding="utf-8")
+        rag.ingest(handbook)
+        turn = conversation.ask("And the trial period?")
+    assert [(each.turn, each.question) for each in turn.outdated] == [
+        (1, "How long is the notice period?")
+    ]
+    assert any("eight weeks" in reason for reason in turn.outdated[0].reasons)
+
+
 def test_an_earlier_answer_that_no_longer_holds_is_told_once(rag, handbook):
     conversation = Conversation(rag)
     conversation.ask("How long is the notice period?")

@@ -20,6 +20,7 @@ from grounded_rag.evaluation.decomposition import (
     all_parts,
     checked_parts,
     each_part,
+    enough_words,
     grade_by_checks,
     split_claim,
     with_decomposition,
@@ -28,7 +29,7 @@ from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
 from grounded_rag.protocols import Grade, Judge, JudgeItem, Judgement, JudgeRequest, Opinion
 from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Reason, Signal, Usage
-from grounded_rag.verification.support import default_checks, overlap
+from grounded_rag.verification.support import default_checks
 
 EVIDENCE = ("The account is free of charge. The account pays 2 % interest.",)
 TWO = "The account is free of charge. The account pays 3 % interest."
@@ -111,7 +112,7 @@ def test_the_built_in_checks_as_a_judge():
     assert [opinion.grade for opinion in judged.opinions] == [Grade.SUPPORTED, Grade.NOT_MENTIONED]
     assert judged.opinions[1].detail
     case = case_of(ClaimInput(claim="The account is not free of charge.", evidence=EVIDENCE))
-    assert grade_by_checks(case, default_checks()).grade is Grade.CONTRADICTED
+    assert grade_by_checks(case, [*default_checks(), enough_words]).grade is Grade.NOT_MENTIONED
     unsure = grade_by_checks(case, [lambda _: Signal(check="x", passed=None)])
     assert unsure.grade is None
 
@@ -122,12 +123,11 @@ def test_a_check_can_run_on_each_part():
             claim="The account is free of charge. Parrots live in Brazil.", evidence=EVIDENCE
         )
     )
-    whole, parts = overlap(case), each_part(overlap)(case)
-    assert whole.passed is True
-    assert (parts.passed, parts.reason) == (False, Reason.LOW_OVERLAP)
+    parts = each_part(enough_words)(case)
+    assert (parts.passed, parts.reason) == (False, Reason.UNPROVEN)
     assert "Parrots live in Brazil." in parts.detail
     one = case_of(ClaimInput(claim="Parrots live in Brazil.", evidence=EVIDENCE))
-    assert each_part(overlap)(one) == overlap(one)
+    assert each_part(enough_words)(one) == enough_words(one)
     assert each_part(lambda _: None)(case) is None
 
 

@@ -11,6 +11,7 @@ from grounded_rag.evaluation.records import EvalRecord, GoldenItem, OtherAnswer
 from grounded_rag.testing import make_chunk, make_draft
 from grounded_rag.types import Signal, Validity
 from grounded_rag.verification import verify
+from grounded_rag.verification.rules import Rules
 
 TODAY = dt.date(2026, 11, 29)
 FEE = "The account costs 2 euros a month."
@@ -93,15 +94,16 @@ def refused(*, of=None, retrieved=("fees.md", "cards.md", "hours.md")):
 def without_context(of=None):
     """What becomes of an answer that was recorded without its contexts."""
     content = Recorded(item=of or item(), text="It costs 2 euros.", contexts=())
-    return judge_other(content, policy=Policy())
+    return judge_other(content, rules=Rules())
 
 
 def empty_text(of=None):
     """What becomes of an answer without any text."""
     content = Recorded(item=of or item(), text=" ", contexts=(Context(id="fees.md#1", text=FEE),))
-    return judge_other(content, policy=Policy())
+    return judge_other(content, rules=Rules())
 
 
+LOOSE = ("Each month two euros are due for the account.", "fees.md", FEE)
 RIGHT = (FEE, "fees.md", FEE)
 WRONG = ("A new card costs 9 euros.", "cards.md", CARD)
 

@@ -3,11 +3,26 @@
 import datetime as dt
 
 import pytest
-from evaluation_records import FEE, NOISE, RIGHT, TEXTS, WRONG, answered, item, refused, see
+from evaluation_records import (
+    FEE,
+    LOOSE,
+    NOISE,
+    QUESTION,
+    RIGHT,
+    TEXTS,
+    WRONG,
+    answered,
+    item,
+    refused,
+    see,
+)
 
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.evaluation.causes import cause_of
 from grounded_rag.evaluation.diagnosis import Area, FailureKind, diagnose
 from grounded_rag.evaluation.records import EvalRecord, RecordError
-from grounded_rag.types import Validity
+from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
+from grounded_rag.types import Reason, Validity
 
 BESIDE = (NOISE, "hours.md", NOISE)
 MANY = {f"x{number}.md": f"Sentence number {number} is about gardens." for number in range(6)}
@@ -132,3 +147,61 @@ def test_unlabelled_questions_are_judged_by_what_the_verifier_finds():
     of = item(None, expected="", gold=[])
     assert kind(answered(RIGHT, of=of)) is FailureKind.NONE
     assert kind(answered(WRONG, of=of)) is FailureKind.UNFAITHFUL
+
+
+def drafted(*script, **policy):
+    """The record of an answer of our own pipeline over the fee."""
+    with GroundedRAG(
+        StaticRetriever({"fees.md": FEE}),
+        generator=ScriptedGenerator(*script),
+        policy=Policy(max_attempts=1, **policy),
+    ) as rag:
+        return EvalRecord(item=item(), answer=rag.query(QUESTION))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "reason", "area"),
+    [
+        (LOOSE[0], FEE, Reason.UNPROVEN, Area.VERIFICATION),
+        ("The account costs 9 euros a month.", FEE, Reason.NUMBER_MISMATCH, Area.PROMPT),
+        (FEE, "Parrots live in the hills of Brazil.", Reason.QUOTE_NOT_FOUND, Area.PROMPT),
+    ],
+)
+def test_a_wrong_refusal_names_why_its_draft_was_withheld(text, quote, reason, area):
+    record = drafted(make_draft((text, "fees.md", quote)), unproven="refuse")
+    found = diagnose(see(record))
+    assert (found.kind, found.reason, found.area) == (FailureKind.WRONG_REFUSAL, reason, area)
+    assert reason in found.why
+
+
+def test_what_could_have_been_restated_is_not_what_failed():
+    good, bad = (LOOSE[0], "fees.md", FEE), (FEE, "fees.md", "Parrots live in the hills of Brazil.")
+    found = diagnose(see(drafted(make_draft(good, good, bad))))
+    assert found.reason is Reason.QUOTE_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        Reason.UNPROVEN, Reason.TOO_LONG, Reason.BESIDE_QUESTION, Reason.NOT_ASSERTED,
+        Reason.CUT_CONTEXT, Reason.IDENTIFIER_MISMATCH, Reason.WRONG_CELL,
+        Reason.INJECTED_INSTRUCTION, Reason.COULD_NOT_CHECK,
+    ],
+)  # fmt: skip
+def test_every_reason_to_withhold_has_a_cause_of_its_own(reason):
+    assert cause_of(reason) != cause_of(Reason.QUOTE_NOT_FOUND)
+    assert cause_of(reason).fix
+
+
+def test_a_restated_answer_is_right_and_an_open_one_is_named():
+    restated = drafted(make_draft((LOOSE[0], "fees.md", FEE)))
+    assert kind(restated) is FailureKind.NONE
+    found = diagnose(see(answered(LOOSE, of=item(expected=""))))
+    assert found.kind is FailureKind.NONE
+    assert LOOSE[0] in found.why
+
+
+def test_an_open_claim_to_an_unanswerable_question_is_told_from_a_quoted_one():
+    found = diagnose(see(answered(LOOSE, of=item("no"))))
+    assert found.kind is FailureKind.MISSED_REFUSAL
+    assert "nothing has shown" in found.why

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 from defusedxml import ElementTree
-from evaluation_records import RIGHT, WRONG, answered, item, refused, without_context
+from evaluation_records import LOOSE, RIGHT, WRONG, answered, item, refused, without_context
 
 from grounded_rag import InputError
 from grounded_rag.evaluation.comparison import compare, mcnemar
@@ -161,6 +161,16 @@ def test_runs_without_a_common_item_cannot_be_compared():
 def hostile_report():
     of = item(id=HOSTILE.replace("\x00", ""), question=HOSTILE, kind=HOSTILE)
     return report(answered(WRONG, of=of), without_context(item(id="x")))
+
+
+def test_the_shares_stand_in_every_report_with_their_intervals():
+    found = report(*many(3, answered(RIGHT)), *many(1, answered(LOOSE), start=9))
+    suite = ElementTree.fromstring(junit_xml(found)).find("testsuite[@name='questions']")
+    told = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    assert told["verbatim_claims"].startswith("75.0% (3/4 claims, 95 % interval ")
+    assert told["refused_answers"].startswith("0.0% (0/4 questions")
+    assert set(told) == {metric.name for metric in found.metrics}
+    assert "| Verbatim: statements of the source | 75.0% | 3/4 |" in markdown(found)
 
 
 def test_junit_is_well_formed_whatever_the_questions_hold(gate):

@@ -129,7 +129,7 @@ def test_the_headline_the_gate_and_what_flipped_are_there(page):
 def test_errors_and_rejected_claims_are_shown_as_such(page):
     text = "".join(Page(page(answered(WRONG), without_context(item(id="z")))).text)
     assert "NoContext" in text
-    assert "unsupported" in text
+    assert "rejected" in text
     assert "1 failed to score" in text
 
 

@@ -65,8 +65,8 @@ def index(corpus, tmp_path_factory):
 class Claude:
     """Answers like the provider's API: the fact for a known question, nothing for another.
 
-    A prompt without the line that asks for claims in the words of the quote makes it careless: it
-    paraphrases, as a model does that is not told better.
+    A prompt without the line that asks for the words of the passages makes it careless: it quotes
+    in words of its own, as a model does that is not told better.
     """
 
     def __init__(self, marker):
@@ -86,7 +86,7 @@ class Claude:
             if question in sent:
                 text = fact if careful else f"Surely everybody knows: {fact[:-1]}, and more."
                 claims = [
-                    {"text": text, "citations": [{"chunk_id": label, "quote": fact}]}
+                    {"text": text, "citations": [{"chunk_id": label, "quote": text}]}
                     for label in labels
                     if self.holds(sent, label, fact)
                 ][:1]

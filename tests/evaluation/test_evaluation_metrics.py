@@ -7,6 +7,8 @@ import pytest
 from evaluation_records import (
     CARD,
     FEE,
+    LOOSE,
+    QUESTION,
     RIGHT,
     WRONG,
     answered,
@@ -18,12 +20,24 @@ from evaluation_records import (
     without_context,
 )
 
-from grounded_rag.config import Policy
-from grounded_rag.evaluation.judging import judged
+from grounded_rag import GroundedRAG
 from grounded_rag.evaluation.metrics import MetricState, catalogue, interval, measure
 from grounded_rag.evaluation.records import EvalRecord
-from grounded_rag.types import Answer, AnswerStatus, Refusal, RefusalReason, Trace, Validity
+from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
+from grounded_rag.types import (
+    Answer,
+    AnswerStatus,
+    Refusal,
+    RefusalReason,
+    Signal,
+    Trace,
+    Validity,
+)
+from grounded_rag.verification import verify
+from grounded_rag.verification.stack import role
+from grounded_rag.verification.support import default_checks
 
+RESTS = ("verbatim", "confirmed", "restated", "open", "rejected", "refused")
 METRICS = {metric.name: metric for metric in catalogue(relevance_threshold=0.3)}
 DOCS = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -47,6 +61,20 @@ ANSWERABLE = {
     "relevant_answers": "0/1 - F - 0/1 1/1 1/1",
     "outdated_answers": "- - F - 0/1 0/1 0/1",
     "unflagged_outdated_answers": "- - F - - - -",
+    "verbatim_answers": "- - F 0/1 0/1 1/1 F",
+    "confirmed_answers": "- - F 0/1 0/1 0/1 F",
+    "restated_answers": "- - F 0/1 0/1 0/1 F",
+    "open_answers": "- - F 0/1 0/1 0/1 F",
+    "rejected_answers": "- - F 0/1 1/1 0/1 F",
+    "refused_answers": "- - F 1/1 0/1 0/1 F",
+    "verbatim_claims": "- - F - 0/1 1/1 F",
+    "confirmed_claims": "- - F - 0/1 0/1 F",
+    "restated_claims": "- - F - 0/1 0/1 F",
+    "open_claims": "- - F - 0/1 0/1 F",
+    "rejected_claims": "- - F - 1/1 0/1 F",
+    "refused_claims": "- - F - 0/1 0/1 F",
+    "open_support": "- - F - - - -",
+    "parts_apart": "- - F - - - -",
     "hit_at_1": "1/1 1/1 F 1/1 1/1 1/1 1/1",
     "hit_at_3": "1/1 1/1 F 1/1 1/1 1/1 1/1",
     "hit_at_5": "1/1 1/1 F 1/1 1/1 1/1 1/1",
@@ -55,6 +83,11 @@ ANSWERABLE = {
     "evidence_recall": "1/1 1/1 F 1/1 1/1 1/1 1/1",
 }
 UNANSWERABLE = {
+    **{
+        f"{name}_{of}": ANSWERABLE[f"{name}_{of}"] for name in RESTS for of in ("claims", "answers")
+    },
+    "open_support": "- - F - - - -",
+    "parts_apart": "- - F - - - -",
     "right_refusals": "0/1 0/1 F 1/1 0/1 0/1 0/1",
     "quoted_misses": "0/1 0/1 F - 0/1 1/1 F",
     "hallucinated_claims": "- - F - 1/1 0/1 F",
@@ -125,12 +158,79 @@ def test_a_claim_that_could_not_be_checked_beside_a_good_one_is_counted_apart():
     assert "judge" in found.why
 
 
-def test_a_lexical_claim_of_another_system_is_neither_support_nor_a_miss():
-    loose = ("Each month two euros are due for the account.", "fees.md", FEE)
-    record = answered(loose)
-    strict, balanced = see(record), judged(record, Policy(support="balanced"))
-    assert shown(METRICS["faithful_answers"].observe(strict)) == "F"
-    assert shown(METRICS["faithful_answers"].observe(balanced)) == "1/1"
+def test_an_open_claim_is_neither_support_nor_a_miss():
+    record = see(answered(LOOSE))
+    for name in ("faithful_answers", "faithful_claims", "hallucinated_claims"):
+        assert shown(METRICS[name].observe(record)) == "-"
+    assert shown(METRICS["open_answers"].observe(record)) == "1/1"
+    assert shown(METRICS["open_claims"].observe(record)) == "1/1"
+
+
+def test_an_open_claim_hides_no_rejected_one_and_costs_no_supported_one():
+    record = see(answered(RIGHT, WRONG, LOOSE))
+    assert shown(METRICS["faithful_answers"].observe(record)) == "0/1"
+    assert shown(METRICS["faithful_claims"].observe(record)) == "1/2"
+    assert shown(METRICS["rejected_answers"].observe(record)) == "1/1"
+
+
+def test_a_claim_that_cites_nothing_is_open():
+    record = answered(RIGHT)
+    uncited = verify([{"text": "The bank has a park."}], record.other.contexts)
+    other = record.other.model_copy(update={"verification": uncited})
+    found = see(record.model_copy(update={"other": other}))
+    assert shown(METRICS["hallucinated_claims"].observe(found)) == "-"
+    assert shown(METRICS["open_claims"].observe(found)) == "1/1"
+
+
+def shares(of, *records):
+    """Hits of the six shares, and the one number of trials that they all have."""
+    found = {name: [METRICS[f"{name}_{of}"].observe(see(r)) for r in records] for name in RESTS}
+    (trials,) = {sum(one.trials for one in each) for each in found.values()}
+    return {name: sum(one.hits for one in each) for name, each in found.items()}, trials
+
+
+def test_the_shares_by_what_they_rest_on_add_up_to_one():
+    records = [answered(RIGHT, WRONG, LOOSE), answered(RIGHT), answered(LOOSE), refused()]
+    for of in ("claims", "answers"):
+        hits, trials = shares(of, *records)
+        assert sum(hits.values()) == trials
+    assert shares("answers", *records)[0] == {
+        "verbatim": 1, "confirmed": 0, "restated": 0, "open": 1, "rejected": 1, "refused": 1
+    }  # fmt: skip
+    assert shares("claims", *records) == (
+        {"verbatim": 2, "confirmed": 0, "restated": 0, "open": 2, "rejected": 1, "refused": 0},
+        5,
+    )
+
+
+def ours(*script, **options):
+    """The record of an answer of our own pipeline."""
+    with GroundedRAG(
+        StaticRetriever({"fees.md": FEE}), generator=ScriptedGenerator(*script), **options
+    ) as rag:
+        return EvalRecord(item=item(), answer=rag.query(QUESTION))
+
+
+def test_what_ships_of_our_own_answers_is_told_apart():
+    right, loose = make_draft((FEE, "fees.md", FEE)), make_draft((LOOSE[0], "fees.md", FEE))
+    gone = make_draft((FEE, "fees.md", "The account is free."))
+    confirming = {"checks": [*default_checks(), role(yes, "decider")]}
+    records = {
+        "verbatim": ours(right),
+        "restated": ours(loose),
+        "confirmed": ours(loose, **confirming),
+        "refused": ours(*[gone] * 3),
+    }
+    for name, record in records.items():
+        for of in ("claims", "answers"):
+            hits, trials = shares(of, record)
+            assert (hits[name], trials) == (1, 1), (name, of, hits)
+    assert shown(METRICS["faithful_answers"].observe(see(records["restated"]))) == "1/1"
+
+
+def yes(case):
+    """A decider that confirms whatever it is asked about."""
+    return Signal(check="yes", passed=True)
 
 
 def test_a_refusal_because_a_check_broke_down_is_neither_right_nor_wrong():

@@ -5,14 +5,19 @@ import json
 import pytest
 from evaluation_records import CARD, FEE, NOISE, QUESTION
 
-from grounded_rag import InputError, Policy
+from grounded_rag import GroundedRAG, InputError, Policy
 from grounded_rag.evaluation.attribution import attribute
 from grounded_rag.evaluation.batch import evaluate_answers
 from grounded_rag.evaluation.formats import Unreadable, read_answers
+from grounded_rag.evaluation.prose_parts import prose_parts
 from grounded_rag.evaluation.report import Standing
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.resources import default_refusal
-from grounded_rag.testing import make_chunk
+from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_chunk, make_draft
+from grounded_rag.types import Signal
+from grounded_rag.verification import verify
+from grounded_rag.verification.stack import role
+from grounded_rag.verification.support import default_checks
 
 CONTEXTS = [FEE, CARD, NOISE]
 OWN = {
@@ -126,7 +131,8 @@ def test_an_answer_without_contexts_is_an_error_and_not_a_score(file):
 
 
 def test_bad_lines_are_errors_of_their_own(file):
-    path = file("{", "[1]", {"question": "x"}, {**OWN, "answer": 7}, '{"question": "\\ud800"}', OWN)
+    odd = {**OWN, "id": "q2", "answer": 7}
+    path = file("{", "[1]", {"question": "x"}, odd, '{"question": "\\ud800"}', OWN)
     report = report_of(path)
     assert report.errors == 5
     assert sum(one.standing is Standing.RIGHT for one in report.items) == 1
@@ -164,20 +170,196 @@ def test_unreadable_files_are_one_error(tmp_path):
         report_of(tmp_path / "none.jsonl")
 
 
-def test_balanced_support_counts_what_nothing_rejects(file):
+def test_a_paraphrase_is_open_and_has_a_score_and_no_verdict(file):
     loose = {**OWN, "answer": "Each month two euros are due for the account."}
-    assert report_of(file(loose)).metric("faithful_answers").failed == 1
-    balanced = report_of(file(loose), policy=Policy(support="balanced"))
-    assert balanced.metric("faithful_answers").hits == 1
+    report = report_of(file(loose))
+    for name in ("faithful_answers", "faithful_claims", "hallucinated_claims"):
+        assert (report.metric(name).trials, report.metric(name).failed) == (0, 0)
+    assert report.metric("open_claims").hits == 1
+    (scores,) = report.open_support.values()
+    assert 0 < report.metric("open_support").value == scores[0] < 1
+    assert report.items[0].diagnosis.kind == "none"
+
+
+def test_existence_alone_shows_nothing(file):
+    loose = {**OWN, "answer": "Each month two euros are due for the account."}
+    report = report_of(file(loose), policy=Policy(support="spans-only"))
+    assert report.metric("open_claims").hits == 1
+
+
+def test_a_claim_without_any_word_of_the_contexts_is_open_and_not_hallucinated(file):
+    report = report_of(file({**OWN, "answer": "Das kostet nichts."}))
+    assert report.metric("hallucinated_claims").trials == 0
+    assert report.open_support == {"q1": (0.0,)}
+
+
+def test_a_decider_is_asked_once_about_each_open_claim(file):
+    asked = []
+
+    def model(case):
+        asked.append(case.claim.text)
+        return Signal(check="model", passed=True)
+
+    loose = {**OWN, "answer": f"{FEE} Each month two euros are due for the account."}
+    report = report_of(file(loose), checks=[*default_checks(), role(model, "decider")])
+    assert asked == ["Each month two euros are due for the account."]
+    assert (report.metric("faithful_answers").hits, report.metric("confirmed_claims").hits) == (
+        1,
+        1,
+    )
 
 
 def test_attribution_joins_two_sentences_where_one_is_not_enough():
-    chunks = [make_chunk("The fee is 2 euros. It is due on Mondays.", id="c1")]
-    draft = attribute("The fee is 2 euros and is due on Mondays.", chunks)
-    assert len(draft.claims[0].citations) >= 1
-    nothing = attribute("Bananas grow in bunches.", chunks)
+    text = "The fee is 2 euros. It is due on Mondays."
+    chunks = [make_chunk(text, id="c1")]
+    draft, _ = attribute("The fee is 2 euros and is due on Mondays.", chunks)
+    assert [citation.quote for citation in draft.claims[0].citations] == [text]
+    nothing, _ = attribute("Bananas grow in bunches.", chunks)
     assert nothing.claims[0].citations == ()
-    assert attribute("", chunks).claims == ()
+    assert attribute("", chunks).draft.claims == ()
+
+
+def test_a_sentence_that_is_taken_back_is_looked_up_with_the_one_that_does_so():
+    text = "Dogs are allowed in the hall. This does not apply on Mondays."
+    draft, _ = attribute(text, [make_chunk(f"{text} The hall has two doors.", id="c1")])
+    assert [claim.text for claim in draft.claims] == [text]
+    half, _ = attribute("Dogs are allowed in the hall.", [make_chunk(text, id="c1")])
+    assert verify(half, [make_chunk(text, id="c1")]).claims[0].status == "open"
+
+
+def test_a_place_of_ours_that_does_not_fit_is_no_fault_of_the_answer():
+    """The nearest sentence gives another number; one further away gives the claim's."""
+    contexts = [make_chunk("Adults pay 12 euros for a ticket. Schools pay 6 euros.", id="c1")]
+    draft, _ = attribute("A ticket costs schools only 6 euros.", contexts)
+    assert verify(draft, contexts).claims[0].status == "open"
+    wrong, _ = attribute("A ticket costs schools only 7 euros.", contexts)
+    assert verify(wrong, contexts).claims[0].status == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[1]", "[1][2]", "(1)", "[^1]", "[^1^]", "【4:0†source】", "[fees.md]", "[[fees.md]]",
+        "[Source 1]", "(Source: fees.md)", "(see [1])", "<sup>1</sup>", "[[1]](https://x.example/a)",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("shape", ["{said} {mark}.", "{said}. {mark}", "{said}.{mark}"])
+def test_citation_marks_are_no_claims_and_no_numbers(file, mark, shape):
+    answer = shape.format(said=FEE.rstrip("."), mark=mark)
+    report = report_of(file({**OWN, "answer": answer}))
+    faithful = report.metric("faithful_claims")
+    assert (faithful.hits, faithful.trials) == (1, 1)
+    assert report.metric("open_claims").hits == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"1. {FEE}\n2. {CARD}",
+        f"- {FEE}\n- {CARD}",
+        f"## Fees\n\n{FEE}\n\n---\n\n**Cards**\n\n{CARD}",
+        f"Fees\n====\n{FEE} {CARD}",
+        f"Great question! {FEE} {CARD} I hope this helps!",
+        f"Here is the answer: {FEE}\n\n{CARD}\n\nSources:\n- fees.md\n- cards.md",
+        f"Based on the provided context, {FEE[0].lower()}{FEE[1:]} {CARD}",
+        f"According to the documents you provided:\n\n* {FEE}\n* {CARD}",
+        f"Sure! {FEE} [1] {CARD} [2]\n\n[1] fees.md\n[2] cards.md",
+        f"**Answer:** {FEE} {CARD} Would you like to know more?",
+        f"Laut den bereitgestellten Dokumenten: {FEE} {CARD} Ich hoffe, das hilft!",
+    ],
+)
+def test_presentation_is_no_claim_and_is_counted_apart(file, answer):
+    report = report_of(file({**OWN, "answer": answer}))
+    claims = report.metric("faithful_claims")
+    assert (claims.hits, claims.trials) == (2, 2)
+    assert report.metric("open_claims").hits == 0
+    marked = not answer.startswith(("1.", "- "))
+    assert bool(report.metric("parts_apart").hits) is marked
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("According to the ministry, the fee is 2 euros.",) * 2,
+        ("If you have any questions, call 555-0100.",) * 2,
+        ("Sources: the fee is 2 euros and is due on every Monday.",) * 2,
+        ("Sure, the fee is 2 euros.", "the fee is 2 euros."),
+        ("The account is free, of course.",) * 2,
+        ("Version 4(2) applies.",) * 2,
+        ("The fee [1] is 2 euros [2].", "The fee is 2 euros."),
+        ("The fee (for adults [1]) is 2 euros.", "The fee (for adults) is 2 euros."),
+        ("The provided context states that the fee is 2 euros.", "the fee is 2 euros."),
+        ("The fee is 2 euros, according to the documents.", "The fee is 2 euros."),
+        ("Response times: two hours.",) * 2,
+        ("It is written in the documents of the court.",) * 2,
+        ("The context does not state that the fee is 2 euros.",) * 2,
+    ],
+)
+def test_what_only_looks_like_presentation_is_said(answer, said):
+    assert [each.text for each in prose_parts(answer).statements] == [said]
+
+
+def test_a_sentence_of_the_source_is_a_statement_whatever_it_begins_with():
+    source = "Please let me know if the door is open."
+    assert prose_parts(source).statements == ()
+    assert len(prose_parts(source, [f"The porter says: {source}"]).statements) == 1
+
+
+def test_a_mark_ends_what_it_marks_where_there_is_no_stop():
+    parts = prose_parts("Single room: 80 EUR [1] Double room: 120 EUR [2]")
+    assert [each.text for each in parts.statements] == [
+        "Single room: 80 EUR", "Double room: 120 EUR"
+    ]  # fmt: skip
+
+
+def test_rows_are_read_under_their_header_and_fragments_with_what_leads_into_them():
+    table = "| Ticket | Price |\n|---|---|\n| Adult | 12 euros |\n| Child | 6 euros |"
+    parts = prose_parts(f"{table}\n\nNot covered are:\n- theft\n- loss\n- Fire is covered.")
+    assert [each.text for each in parts.statements] == [
+        "Adult, Price: 12 euros", "Child, Price: 6 euros", "Not covered are: theft",
+        "Not covered are: loss", "Fire is covered.",
+    ]  # fmt: skip
+    assert parts.apart == ("| Ticket | Price |", "|---|---|")
+
+
+def test_our_own_answers_fed_back_are_faithful(file):
+    draft = make_draft((FEE, "a", FEE), ("Two euros a month are due.", "a", FEE), (CARD, "b", CARD))
+    with GroundedRAG(
+        StaticRetriever({"a": FEE, "b": CARD}), generator=ScriptedGenerator(draft)
+    ) as rag:
+        answer = rag.query(QUESTION)
+    quotes = [place.quote for claim in answer.claims for place in claim.located]
+    report = report_of(file({"question": QUESTION, "answer": answer.text, "contexts": quotes}))
+    assert report.metric("verbatim_claims").value == 1
+
+
+def test_an_answer_nobody_has_said_the_fact_of_is_unlabelled(file):
+    bare = {"question": QUESTION, "answer": FEE, "contexts": CONTEXTS, "answerable": "yes"}
+    found = row(file(bare))
+    assert (found.standing, found.diagnosis.kind) == (Standing.UNLABELLED, "none")
+    shy = row(file({**bare, "answer": "", "refused": True}))
+    assert (shy.standing, shy.diagnosis.kind) == (Standing.FALSE_REFUSAL, "wrong_refusal")
+
+
+@pytest.mark.parametrize(
+    ("contexts", "problem", "step"),
+    [
+        ([FEE, None], "contexts[1] holds no text", "leave out those that are empty"),
+        ("['a', 'b']", "contexts are a list, and a text was found", "export JSON lines"),
+    ],
+)
+def test_a_line_that_cannot_be_read_keeps_its_id_and_says_what_to_do(
+    file, tmp_path, contexts, problem, step
+):
+    golden = tmp_path / "golden.jsonl"
+    golden.write_text(json.dumps({"id": "q1", "question": QUESTION}) + "\n", encoding="utf-8")
+    path = file({**OWN, "contexts": contexts})
+    (line,) = read_answers(path)
+    assert line.content.item.id == "q1"
+    assert problem in line.content.error.message
+    assert step in line.content.error.hint
+    report = report_of(path, golden=golden)
+    assert (report.errors, report.missing) == (1, 0)
 
 
 @pytest.mark.parametrize("given", ["one text", [None], [3], {"a": "text"}, 7])

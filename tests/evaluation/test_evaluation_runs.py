@@ -52,12 +52,16 @@ GOOD = make_draft((FEE, "fees.md", FEE))
 
 
 def test_what_was_appended_is_read_again_with_its_trace(tmp_path):
-    with rag_of(ByQuestion(account=GOOD)) as rag:
+    draft = make_draft(("Each month two euros are due.", "fees.md", FEE))
+    with rag_of(ByQuestion(account=draft)) as rag:
         evaluate(rag, GOLDEN[:1], run=tmp_path / "run")
     (record,) = Run.open(tmp_path / "run").records()
     assert record.answer.text == f"{FEE} [1]"
-    assert record.answer.trace.attempts[0].draft == GOOD
-    assert record.answer.trace.attempts[0].verification.claims[0].signals
+    assert record.answer.claims[0].restated
+    assert record.answer.trace.attempts[0].draft == draft
+    verdict = record.answer.trace.attempts[0].verification.claims[0]
+    assert verdict.signals
+    assert verdict.restatement == FEE
     assert record.answer.trace.retrieved[0].chunk.text == FEE
 
 
@@ -145,7 +149,7 @@ def test_a_run_mixes_no_settings(tmp_path):
     with rag_of(ByQuestion()) as rag:
         evaluate(rag, GOLDEN, run=tmp_path / "run")
     with (
-        rag_of(ByQuestion(), policy=Policy(support="balanced")) as rag,
+        rag_of(ByQuestion(), policy=Policy(support="spans-only")) as rag,
         pytest.raises(InputError, match="policy"),
     ):
         evaluate(rag, GOLDEN, run=tmp_path / "run")
@@ -201,7 +205,8 @@ def test_the_asynchronous_twin_gives_the_same():
 
 def test_costs_are_summed_and_priced():
     bad = make_draft(("The account costs 9 euros a month.", "fees.md", FEE))
-    with rag_of(ByQuestion(account=bad), policy=Policy(max_attempts=2)) as rag:
+    policy = Policy(max_attempts=2, unproven="refuse")
+    with rag_of(ByQuestion(account=bad), policy=policy) as rag:
         report = evaluate(
             rag, GOLDEN[:1], options=Options(prices=Prices(input=3, output=15, currency="EUR"))
         )
@@ -210,7 +215,8 @@ def test_costs_are_summed_and_priced():
     assert costs.money == pytest.approx((2000 * 3 + 200 * 15) / 1e6)
     assert {stage.stage for stage in costs.latency} == {"retrieve", "generate", "verify", "total"}
     assert report.metric("drafted_hallucinations").hits == 1
-    assert report.items[0].diagnosis.kind == "wrong_refusal"
+    found = report.items[0].diagnosis
+    assert (found.kind, found.reason, found.area) == ("wrong_refusal", "number_mismatch", "prompt")
 
 
 def test_a_split_that_is_not_there_is_an_error_that_names_those_that_are():

@@ -33,6 +33,7 @@ def test_an_existing_llama_index_gives_verified_answers(printed):
     shown = printed("with_llama_index")
     assert "A ticket costs 12 euros for adults. [1]" in shown
     assert "source: Visiting (visiting.html)" in shown
+    assert "support: verbatim" in shown
     assert default_refusal() in shown
 
 
@@ -40,7 +41,10 @@ def test_the_output_of_a_langchain_chain_is_verified(printed):
     shown = printed("with_langchain")
     assert "✓ The account costs 4 euros a month." in shown
     assert "✗ Cash withdrawals abroad are free." in shown
-    assert "leaves out “not”" in shown
+    assert "in its place: Cash withdrawals abroad are not free." in shown
+    assert "Cash withdrawals abroad are not free. [2] (in the source’s words)" in " ".join(
+        shown.split()
+    )
     assert shown.rstrip().endswith("sound")
 
 

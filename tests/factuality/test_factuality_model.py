@@ -88,7 +88,7 @@ def test_an_artefact_survives_the_disk(model, tmp_path):
 
 def test_one_made_under_another_policy_is_refused(model, tmp_path):
     path = model.save(tmp_path / "model.json")
-    other = policy_fingerprint(policy=Policy(support="balanced"))
+    other = policy_fingerprint(policy=Policy(support="spans-only"))
     with pytest.raises(ConfigError, match="fitted under the policy"):
         FactualityModel.load(path, fingerprint=other)
     with pytest.raises(ConfigError, match="fitted under the policy"):

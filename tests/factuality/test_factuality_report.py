@@ -1,5 +1,6 @@
 """P(true) in the HTML report of `eval`: of each claim, and under the model's policy alone."""
 
+import json
 import re
 
 import pytest
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 from grounded_rag import GroundedRAG
 from grounded_rag.cli.app import app
 from grounded_rag.evaluation.factuality import FactualityModel, Measured, builtin_scorers
-from grounded_rag.evaluation.policies import policy_fingerprint
+from grounded_rag.evaluation.policies import fingerprint_of, policy_fingerprint
 from grounded_rag.evaluation.records import GoldenItem
 from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
@@ -56,7 +57,7 @@ def test_each_claim_shows_its_probability_and_what_it_rests_on(recorded, model, 
 
 def test_a_model_of_another_policy_is_refused(recorded, model, tmp_path):
     shown = command(
-        "eval", "--replay", recorded, "--run", tmp_path / "again", "--support", "balanced",
+        "eval", "--replay", recorded, "--run", tmp_path / "again", "--support", "spans-only",
         "--factuality", model, "--html", tmp_path / "report.html",
     )  # fmt: skip
     assert shown.exit_code == 1
@@ -69,3 +70,22 @@ def test_without_a_report_there_is_nowhere_to_show_it(recorded, model, tmp_path)
     assert shown.exit_code == 1
     assert "--html FILE" in shown.output
     assert not (tmp_path / "a").exists()
+
+
+def test_open_claims_of_another_system_show_their_probability(tmp_path):
+    """With a model fitted under the run's policy it is P(true), without one the raw score."""
+    answers, page = tmp_path / "theirs.jsonl", tmp_path / "report.html"
+    given = {"question": "What is the fee?", "answer": "Four euros are due.", "contexts": [FEE]}
+    answers.write_text(json.dumps(given), encoding="utf-8")
+    said = ("eval", "--answers", answers, "--html", page, "--run")
+    assert command(*said, tmp_path / "a").exit_code == 0
+    assert re.findall(r">support score \d\.\d\d<", page.read_text(encoding="utf-8"))
+    fitted = FactualityModel(
+        variant="none", scorers=builtin_scorers().names, fingerprint=fingerprint_of(tmp_path / "a")
+    ).save(tmp_path / "model.json")
+    shown = command(*said, tmp_path / "b", "--factuality", fitted)
+    assert shown.exit_code == 0, shown.output
+    assert "mean P(true)" in shown.output
+    assert re.findall(r">P\(true\) \d\.\d\d<", page.read_text(encoding="utf-8"))
+    other = command(*said, tmp_path / "c", "--unproven", "refuse", "--factuality", fitted)
+    assert "was fitted under the policy" in other.output

@@ -28,8 +28,7 @@ from grounded_rag.evaluation.factuality.blend import shared_words
 from grounded_rag.evaluation.factuality.claims import case_of
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion, TextPair
 from grounded_rag.testing import HashEmbedding
-from grounded_rag.verification.support.analysis import analyse
-from grounded_rag.verification.support.overlap import coverage
+from grounded_rag.verification.support import coverage
 
 EVIDENCE = "The savings rate is 4.1 %. The card costs 12 euros a year."
 TRUE = ClaimInput(claim="The savings rate is 4.1 %.", evidence=(EVIDENCE,))
@@ -180,7 +179,7 @@ def test_shared_words_by_hand():
 
 def test_the_blend_is_the_mean_of_its_readings():
     words = one(Blend(None), WRONG)
-    covered = coverage(analyse(case_of(WRONG)))
+    covered = coverage(case_of(WRONG))
     assert words == pytest.approx(
         (one(LexicalSupport(), WRONG) + covered + shared_words(WRONG.claim, WRONG.evidence)) / 3
     )

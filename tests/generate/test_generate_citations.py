@@ -260,7 +260,7 @@ def test_what_to_mend_and_the_dates_are_told(answering, ask):
 def test_the_budget_leaves_out_the_lowest_ranked(answering):
     content = [piece("The fee is 5 euros.", block(0))]
     long = "Words that fill the window of the model. " * 400
-    _, _, provider = answering((content, "end_turn"), chunks=(TEXT, long), max_input_tokens=2_500)
+    _, _, provider = answering((content, "end_turn"), chunks=(TEXT, long), max_input_tokens=5_000)
     sent = provider.bodies[0]["messages"][0]["content"]
     assert [entry["type"] for entry in sent] == ["document", "text"]
 
@@ -333,3 +333,13 @@ def test_any_response_is_read_and_no_uncited_text_is_lost(ask_any, pieces):
         assert "".join(shown.split()) == "".join(written.split())
     for verdict in verify(draft, request.chunks).supported:
         assert verdict.located
+
+
+def test_a_document_is_shown_without_hyphens_and_quoted_with_them(answering):
+    text = "The fee is re-\nturned. It is 5 euros."
+    shown = "The fee is returned."
+    reply = ([piece(shown, block(0, cited=shown, text=text))], "end_turn")
+    generation, _, provider = answering(reply, chunks=(text,))
+    sent = provider.bodies[0]["messages"][0]["content"][0]["source"]["content"]
+    assert sent[0]["text"] == shown
+    assert generation.draft.claims[0].quote == "The fee is re-\nturned."

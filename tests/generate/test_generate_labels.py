@@ -1,6 +1,5 @@
 """Label mode: the model names sentences, code fills in the exact quote."""
 
-import hashlib
 import json
 
 import anyio
@@ -12,26 +11,13 @@ from grounded_rag import Policy
 from grounded_rag.errors import PromptError
 from grounded_rag.generate import PromptSet, StructuredGenerator
 from grounded_rag.generate.labels import citable_sentences, labelled_passage
+from grounded_rag.generate.mending import KnownLabels
 from grounded_rag.generate.messages import build_messages
 from grounded_rag.protocols import FailedClaim, Reask
-from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Citation, Claim, Reason, Span
 from grounded_rag.verification import verify
 
 TEXT = "The fee is 5 euros.\nIt is due\non the first day."
-SNAPSHOT = {
-    "labels.md": "0b8ea3ec5b4ce932",
-    "labels_reask.md": "922f74f217926345",
-    "citations.md": "bbd7c77072fdf6a3",
-    "citations_reask.md": "fe7f680d9347ff18",
-}
-
-
-@pytest.mark.parametrize("name", SNAPSHOT)
-def test_the_prompts_are_those_of_the_snapshot(name):
-    text = (prompts_dir() / name).read_text(encoding="utf-8")
-    assert text.splitlines()[0].endswith("version 1 -->")
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == SNAPSHOT[name]
 
 
 def labelled(client, **more):
@@ -140,6 +126,73 @@ def test_the_reask_names_sentences_by_their_labels(ask):
     label = next(label for label, quote in messages.quotes.items() if quote == cited[0])
     assert messages.blocks[-1].count(f'"{label}"') == 2
     assert chunk_id not in messages.blocks[-1]
+
+
+def failing(request, reason, detail, *cited, **more):
+    claim = Claim(text="It is free.", citations=cited)
+    failed = FailedClaim(claim=claim, reason=reason, detail=detail, **more)
+    again = request.model_copy(update={"reask": Reask(failed=(failed,))})
+    prompts = PromptSet.load(kind="label")
+    return build_messages(again, prompts, budget=9_000, labelled=True)
+
+
+@pytest.mark.parametrize("reason", [Reason.UNKNOWN_CHUNK, Reason.AMBIGUOUS_CHUNK])
+def test_the_reask_about_an_unknown_label_lists_labels_of_sentences(ask, reason):
+    request = ask("Q?", TEXT, "Other.")
+    ids = ", ".join(chunk.chunk.id for chunk in request.chunks)
+    unknown = Citation(chunk_id="ZZ-1", quote="ZZ-1")
+    messages = failing(request, reason, f'"ZZ-1" is none; the ids are {ids}.', unknown)
+    first, last, other = messages.quotes
+    assert f"the labels are {first} to {last}, {other}." in messages.blocks[-1]
+    assert '"ZZ-1"' in messages.blocks[-1]
+
+
+def test_the_reask_offers_no_sentence_that_is_not_shown(ask):
+    request = ask("Q?", TEXT, "word " * 20_000)
+    unknown = Citation(chunk_id="ZZ-1", quote="ZZ-1")
+    messages = failing(request, Reason.UNKNOWN_CHUNK, "No.", unknown)
+    assert list(messages.labels) == [next(iter(messages.labels))]
+    assert next(iter(messages.labels)).replace("-1", "-2") not in messages.blocks[-1]
+
+
+def test_the_reask_names_the_nearest_statement_by_its_sentence(ask):
+    request = ask("Q?", TEXT)
+    chunk_id = request.chunks[0].chunk.id
+    part = Citation(chunk_id=chunk_id, quote="due\non the first")
+    messages = failing(
+        request,
+        Reason.CONTRADICTED,
+        "No.",
+        part,
+        nearest="It is due on the first day.",
+        chunk_id=chunk_id,
+    )
+    second = list(messages.quotes)[1]
+    entry = json.loads(messages.blocks[-1].partition("instructions:\n")[2].partition("\n\n")[0])[0]
+    assert entry["sentences"] == entry["nearest"]["sentences"] == [second]
+    assert "chunk_id" not in entry["nearest"]
+
+
+def test_a_sentence_that_stands_in_another_is_not_taken_for_it(ask):
+    request = ask(
+        "Q?", "Pay here.\n\nPay here. Nobody else may.\n\nYou must not Pay here. at night."
+    )
+    messages = build_messages(request, PromptSet.load(kind="label"), budget=9_000, labelled=True)
+    known = KnownLabels({}, messages.quotes)
+    for label, sentence in messages.quotes.items():
+        assert {messages.quotes[name].quote for name in known.place(sentence)} == {sentence.quote}
+        assert label in known.place(sentence)
+
+
+def test_sentences_are_shown_without_hyphens_and_quoted_with_them(ask):
+    request = ask("Q?", "The re-\nfund is due. The in\xadsurance ends.")
+    messages = build_messages(request, PromptSet.load(kind="label"), budget=9_000, labelled=True)
+    assert messages.blocks[1].endswith("The insurance ends.")
+    assert "The refund is due." in messages.blocks[1]
+    assert [quote.quote for quote in messages.quotes.values()] == [
+        "The re-\nfund is due.",
+        "The in\xadsurance ends.",
+    ]
 
 
 @given(st.lists(st.text(max_size=80), min_size=1, max_size=3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from grounded_rag.generate import PromptSet
 from grounded_rag.generate.messages import build_messages
+from grounded_rag.generate.readable import readable
 from grounded_rag.generate.tokens import SAFETY_FACTOR, estimate_tokens
 from grounded_rag.protocols import FailedClaim, Reask
 from grounded_rag.types import Citation, Claim, Reason, Validity
@@ -65,7 +67,7 @@ def test_the_lowest_ranked_chunks_go_first(ask):
 
 def test_one_oversized_chunk_does_not_push_out_the_others(ask):
     request = ask("Q?", "word " * 50_000, "two")
-    messages = build(request, budget=3_000)
+    messages = build(request, budget=6_000)
     assert list(messages.labels.values()) == [request.chunks[1].chunk.id]
 
 
@@ -84,7 +86,18 @@ def test_passages_show_title_section_dates_and_supersession(ask, chunk):
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_passage_is_a_block_of_its_own(ask_any, text):
-    assert build(ask_any("Q?", f"x{text}")).blocks[1] == f"x{text}"
+    assert build(ask_any("Q?", f"x{text}")).blocks[1] == readable(f"x{text}")
+
+
+def test_a_passage_tells_when_it_was_last_looked_at_only_if_nothing_else_dates_it(ask, chunk):
+    seen = {"reviewed_on": dt.date(2024, 5, 1), "updated_at": dt.date(2024, 6, 1)}
+    opening = build(ask("Q?", chunk("One.", validity=Validity(**seen)))).blocks[0]
+    assert "2024-05-01" in opening
+    assert "2024-06-01" in opening
+    dated = Validity(**seen, effective_from=dt.date(2023, 1, 1))
+    opening = build(ask("Q?", chunk("One.", validity=dated))).blocks[0]
+    assert "2023-01-01" in opening
+    assert "2024" not in opening
 
 
 def test_the_day_asked_about_is_told(ask):
@@ -128,6 +141,35 @@ def test_the_second_attempt_names_problem_and_nearest_text_by_label(ask, chunk):
     assert "It is 4.2 %." in mending
     assert source.chunk.id not in mending
     assert other.chunk.id not in mending
+
+
+def test_the_second_attempt_names_the_words_that_stand_apart(ask):
+    request = ask("Q?", "The fee is re-\nturned.")
+    chunk_id = request.chunks[0].chunk.id
+    failed = FailedClaim(
+        claim=Claim(text="The fee may be returned.", citations=()),
+        reason=Reason.CONTRADICTED,
+        detail="No.",
+        nearest="The fee is re-\nturned.",
+        chunk_id=chunk_id,
+        apart=("may", "be", "is"),
+    )
+    again = request.model_copy(update={"reask": Reask(failed=(failed,))})
+    told = build(again).blocks[-1]
+    entry = json.loads(told.partition("instructions:\n")[2].partition("\n\n")[0])[0]
+    assert entry["apart"] == ["may", "be", "is"]
+    assert entry["nearest"]["text"] == "The fee is returned."
+
+
+@pytest.mark.parametrize("kind", ["copy", "label", "citations"])
+def test_the_second_attempt_invites_to_mend_and_says_nothing_of_a_note_that_there_is_not(kind):
+    told = PromptSet.load(kind=kind).mend(failed="[1]", kept="[]", note="")
+    assert "as a whole" not in told
+    assert "none" not in told
+    last = told.rstrip(".").replace("\n", " ").rpartition(". ")[2]
+    assert "mended" in last
+    assert "no " not in last
+    assert "NOTHING" not in last
 
 
 def test_a_note_is_passed_on(ask):

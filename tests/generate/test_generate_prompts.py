@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 
 import pytest
@@ -10,13 +9,6 @@ import pytest
 from grounded_rag.errors import PromptError
 from grounded_rag.generate import PromptSet
 from grounded_rag.resources import default_refusal, prompts_dir
-
-# Change the prompt, its version line and this table together: a prompt is part of the product,
-# and answers recorded under one version are compared with answers of the same version only.
-SNAPSHOT = {
-    "answer.md": ("version 2", "4340e04b9a8506c4"),
-    "reask.md": ("version 1", "4c9b5313aad7f561"),
-}
 
 
 @pytest.fixture
@@ -26,20 +18,12 @@ def folder(tmp_path):
     return target
 
 
-@pytest.mark.parametrize("name", SNAPSHOT)
-def test_the_prompts_are_those_of_the_snapshot(name):
-    text = (prompts_dir() / name).read_text(encoding="utf-8")
-    version, digest = SNAPSHOT[name]
-    assert version in text.splitlines()[0]
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == digest
-
-
 def test_the_built_in_prompts_state_the_rules():
     prompts = PromptSet.load()
     system = prompts.system(default_refusal())
     assert default_refusal() in system
     assert "version" not in system
-    for rule in ("character by character", "near-copy", "never an instruction", "superseded"):
+    for rule in ("character by character", "word for word", "never an instruction", "superseded"):
         assert rule in " ".join(system.split())
 
 
@@ -61,7 +45,17 @@ def test_a_folder_of_ones_own_is_used(folder):
     assert prompts.fingerprint_parts != PromptSet.load().fingerprint_parts
 
 
-@pytest.mark.parametrize("name", ["answer.md", "reask.md", "refusal.txt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "answer.md",
+        "reask.md",
+        "refusal.txt",
+        "wording_source.md",
+        "wording_own.md",
+        "examples.toml",
+    ],
+)
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
     with pytest.raises(PromptError, match=name):
@@ -81,10 +75,13 @@ def test_a_missing_folder_is_named(tmp_path):
         ("answer.md", "quote", "excerpt", "quote"),
         ("answer.md", "$refusal", "$refusal $context", r"\$context"),
         ("answer.md", "$refusal", "$refusal costs $ 5", "dollar"),
-        ("answer.md", "<!-- grounded_rag prompt: answer, version 2 -->\n", "", "version"),
+        ("answer.md", "<!-- grounded_rag prompt: answer, version 3 -->\n", "", "version"),
         ("reask.md", "$failed", "", r"\$failed"),
         ("reask.md", "$note", "", r"\$note"),
         ("reask.md", "chunk_id", "source", "chunk_id"),
+        ("wording_own.md", "version 1", "draft", "version"),
+        ("examples.toml", "version 1", "draft", "version"),
+        ("examples.toml", "quotes", "cited", r"examples\.toml"),
     ],
 )
 def test_what_is_missing_or_unknown_is_named(folder, name, old, new, named):
@@ -94,6 +91,37 @@ def test_what_is_missing_or_unknown_is_named(folder, name, old, new, named):
     path.write_text(text.replace(old, new), encoding="utf-8")
     with pytest.raises(PromptError, match=named):
         PromptSet.load(folder)
+
+
+@pytest.mark.parametrize("own_words", [False, True])
+def test_a_prompt_of_ones_own_without_blocks_is_sent_as_it_is(folder, own_words):
+    for name in ("wording_source.md", "wording_own.md", "examples.toml"):
+        (folder / name).unlink()
+    text = "<!-- mine, version 1 -->\nGive chunk_id and quote, or say: $refusal"
+    (folder / "answer.md").write_text(text, encoding="utf-8")
+    prompts = PromptSet.load(folder)
+    assert prompts.system("No.", own_words=own_words) == "Give chunk_id and quote, or say: No."
+
+
+def test_wording_and_examples_of_ones_own_are_used_and_covered_by_the_fingerprint(folder):
+    before = PromptSet.load(folder).fingerprint_parts
+    own = "<!-- mine, version 1 -->\nSay it in verse. Costs are in $, not ${x}."
+    (folder / "wording_own.md").write_text(own, encoding="utf-8")
+    examples = (folder / "examples.toml").read_text(encoding="utf-8")
+    (folder / "examples.toml").write_text(examples.replace("Brunnfeld", "Ystad"), encoding="utf-8")
+    prompts = PromptSet.load(folder)
+    assert "Say it in verse. Costs are in $, not ${x}." in prompts.system("X", own_words=True)
+    assert "in verse" not in prompts.system("X")
+    assert "Ystad" in prompts.system("X")
+    assert len({*before, *prompts.fingerprint_parts}) == len(before) + 3
+
+
+def test_a_line_with_a_note_goes_where_there_is_none(folder):
+    text = "<!-- v, version 1 -->\nchunk_id quote $failed\n\nAs a whole: ${note}\n\nKept: $kept"
+    (folder / "reask.md").write_text(text, encoding="utf-8")
+    prompts = PromptSet.load(folder)
+    assert prompts.mend(failed="F", kept="K", note="") == "chunk_id quote F\n\nKept: K"
+    assert "As a whole: cut\n" in prompts.mend(failed="F", kept="K", note="cut")
 
 
 def test_an_empty_refusal_is_refused(folder):

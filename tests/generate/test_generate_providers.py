@@ -26,6 +26,8 @@ class Chat:
         body = json.loads(request.content)
         self.bodies.append(body)
         choice = self.choices[min(len(self.bodies), len(self.choices)) - 1](body)
+        if "error" in choice:
+            return self.http.Response(400, json=choice)
         usage = {
             "prompt_tokens": 50,
             "completion_tokens": 7,
@@ -101,6 +103,64 @@ def test_an_openai_client_gets_passages_unchanged(ask):
         "cache_read_tokens": 20,
         "cache_write_tokens": 0,
     }
+
+
+def unless(accepted, choice):
+    """A server that knows one name of the output limit and refuses any other, as OpenAI does."""
+
+    def made(body):
+        if accepted in body:
+            return choice(body)
+        return {
+            "error": {
+                "message": "Unsupported parameter: 'max_tokens' is not supported with this model. "
+                f"Use '{accepted}' instead.",
+                "type": "invalid_request_error",
+                "param": "max_tokens",
+                "code": "unsupported_parameter",
+            }
+        }
+
+    return made
+
+
+def test_a_refused_name_of_the_output_limit_is_replaced_once_and_for_all(ask):
+    chat = Chat(unless("max_completion_tokens", call()))
+    generator = StructuredGenerator("openai/m", client=chat.client(), max_output_tokens=300)
+
+    async def twice():
+        request = ask("What is the fee?", HOSTILE)
+        return [await generator.generate(request) for _ in range(2)]
+
+    assert [len(one.draft.claims) for one in anyio.run(twice)] == [1, 1]
+    limits = [(body.get("max_tokens"), body.get("max_completion_tokens")) for body in chat.bodies]
+    assert limits == [(300, None), (None, 300), (None, 300)]
+
+
+def test_a_request_refused_under_both_names_is_not_sent_a_third_time(ask):
+    from grounded_rag.errors import ProviderError
+
+    chat = Chat(unless("max_completion_tokens or nothing", call()))
+    generator = StructuredGenerator("openai/m", client=chat.client())
+    with pytest.raises(ProviderError, match="max_tokens"):
+        anyio.run(generator.generate, ask("What is the fee?", HOSTILE))
+    assert len(chat.bodies) == 2
+
+
+def test_an_answer_in_the_text_of_a_message_is_read(ask):
+    def choice(body):
+        message = call()(body)["message"]
+        text = message["tool_calls"][0]["function"]["arguments"]
+        return {
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": f"```json\n{text}\n```"},
+        }
+
+    chat = Chat(choice)
+    generator = StructuredGenerator("openai/m", client=chat.client())
+    generation = anyio.run(generator.generate, ask("What is the fee?", HOSTILE))
+    assert generation.draft.claims[0].text == "The fee is 5."
+    assert len(chat.bodies) == 1
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,37 @@ def test_without_a_list_of_claims_it_is_no_answer(value):
         read(value)
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda given: {"input": given},
+        lambda given: {"GroundedAnswer": given},
+        lambda given: {"parameters": json.dumps(given)},
+        lambda given: {"name": "GroundedAnswer", "arguments": given},
+        lambda given: [{"function": {"name": "x", "arguments": json.dumps(given)}}],
+        lambda given: {"input": {"claims": given["claims"]}, "unanswered": given["unanswered"]},
+    ],
+)
+def test_a_wrapper_is_taken_off_without_loss(wrap):
+    parsed = read(wrap({"claims": [GOOD], "unanswered": ["x"]}))
+    assert [claim.model_dump() for claim in parsed.claims] == [READ]
+    assert parsed.unanswered == ["x"]
+    assert parsed.repaired
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"first": {"claims": [GOOD]}, "second": {"claims": []}},
+        {"a": {"b": {"c": {"d": {"e": {"claims": [GOOD]}}}}}},
+        {"input": {"answer": "x"}},
+    ],
+)
+def test_what_could_mean_several_answers_or_none_is_not_taken(value):
+    with pytest.raises(ValidationError):
+        read(value)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="utf-8"), max_size=8),
     lambda inner: (

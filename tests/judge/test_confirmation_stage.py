@@ -25,6 +25,12 @@ FREE = {
     "quote": "Visitors pay twelve euros for a ticket.",
 }
 FALSE = {"text": "The dam is open.", "chunk_id": "c1", "quote": "The dam is not open on Mondays."}
+REFUSED = {
+    "text": "A ticket costs visitors thirteen euros.",
+    "chunk_id": "c1",
+    "quote": "Visitors pay twelve euros for a ticket.",
+}
+UNCITED = {"text": "Visitors like the dam.", "citations": []}
 
 
 class Model:
@@ -85,21 +91,27 @@ def confirmed(*claims, **options):
 
 
 def test_without_deciders_it_is_verify():
-    assert confirmed(NEAR, FREE, FALSE) == verify({"claims": [NEAR, FREE, FALSE]}, CHUNKS)
+    found = confirmed(NEAR, FREE, FALSE)
+    assert found == verify({"claims": [NEAR, FREE, FALSE]}, CHUNKS)
+    assert [claim.status for claim in found.claims] == ["supported", "open", "open"]
+    assert found.outcome is Outcome.PARTIAL
 
 
-def test_only_open_claims_are_asked_about_in_one_batch_and_in_a_thread():
+def test_all_that_is_open_is_asked_about_in_one_batch_and_in_a_thread():
     model = Model(entailment=0.9)
-    found = confirmed(NEAR, FREE, FALSE, FREE, entailment=model)
+    found = confirmed(NEAR, FREE, REFUSED, UNCITED, FALSE, entailment=model)
     assert [claim.tier for claim in found.claims] == [
-        Tier.HIGH,
-        Tier.CHECKED,
-        Tier.UNSUPPORTED,
-        Tier.CHECKED,
+        Tier.VERBATIM,
+        Tier.CONFIRMED,
+        Tier.NONE,
+        Tier.NONE,
+        Tier.CONFIRMED,
     ]
+    assert found.claims[2].reason is Reason.NUMBER_MISMATCH
+    assert found.claims[3].reason is Reason.UNCITED
     (batch,) = model.batches
-    assert [pair.hypothesis for pair in batch] == [FREE["text"]] * 2
-    assert batch[0].premise == FREE["quote"]
+    assert [pair.hypothesis for pair in batch] == [FREE["text"], FALSE["text"]]
+    assert [pair.premise for pair in batch] == [FREE["quote"], FALSE["quote"]]
     assert model.threads[0] is not threading.main_thread()
     assert "entailment model" in found.claims[1].why
 
@@ -126,7 +138,8 @@ def test_the_largest_scores_are_exposed():
 def test_what_a_model_does_not_confirm_is_not_shown(model, status, reason):
     (verdict,) = confirmed(FREE, entailment=model).claims
     assert (verdict.status, verdict.reason) == (status, reason)
-    assert verdict.tier is Tier.UNSUPPORTED
+    assert verdict.tier is Tier.NONE
+    assert verdict.restatement == FREE["quote"]
 
 
 def test_a_premise_of_two_quotes_is_also_read_whole():
@@ -155,7 +168,7 @@ def test_a_model_with_too_few_scores_could_not_check():
 def test_a_judge_confirms_by_words_of_the_evidence():
     judge = FixedJudge(opinion(Grade.SUPPORTED, "pay twelve euros"))
     (verdict,) = confirmed(FREE, judge=judge, question="How much?").claims
-    assert verdict.tier is Tier.CHECKED
+    assert verdict.tier is Tier.CONFIRMED
     assert "judge" in verdict.why
     assert "pay twelve euros" in verdict.why
     (request,) = judge.requests
@@ -197,11 +210,11 @@ def test_our_own_errors_keep_their_next_step():
 
 def test_with_both_the_model_takes_the_clear_claims_and_the_judge_the_rest():
     judge = FixedJudge(opinion(Grade.SUPPORTED, "twelve euros"))
-    assert confirmed(FREE, entailment=Model(0.9), judge=judge).claims[0].tier is Tier.CHECKED
+    assert confirmed(FREE, entailment=Model(0.9), judge=judge).claims[0].tier is Tier.CONFIRMED
     assert confirmed(FREE, entailment=Model(0, 0.9), judge=judge).claims[0].supported is False
     assert judge.requests == []
     unclear = confirmed(FREE, entailment=Model(0.3), judge=judge).claims[0]
-    assert unclear.tier is Tier.CHECKED
+    assert unclear.tier is Tier.CONFIRMED
     assert len(judge.requests) == 1
     failed = confirmed(FREE, entailment=Model(0.3), judge=FixedJudge(error=ValueError())).claims[0]
     assert failed.status is ClaimStatus.UNCHECKED
@@ -210,7 +223,7 @@ def test_with_both_the_model_takes_the_clear_claims_and_the_judge_the_rest():
 def test_a_model_that_crashed_is_made_up_for_by_a_judge():
     judge = FixedJudge(opinion(Grade.SUPPORTED, "twelve euros"))
     found = confirmed(FREE, entailment=Model(error=OSError()), judge=judge)
-    assert found.claims[0].tier is Tier.CHECKED
+    assert found.claims[0].tier is Tier.CONFIRMED
 
 
 def test_flags_and_outcome_follow_the_last_word():
@@ -218,7 +231,11 @@ def test_flags_and_outcome_follow_the_last_word():
     assert found.outcome is Outcome.ACCEPTED
     assert {flag.kind for flag in found.flags} == {"undated"}
     lost = confirmed(FREE, entailment=Model(0.1), as_of="2026-11-29")
-    assert (lost.outcome, lost.flags) == (Outcome.REJECTED, ())
+    assert lost.outcome is Outcome.REJECTED
+    # What is said of its source holds for the statement that may ship in its place.
+    assert {flag.kind for flag in lost.flags} == {"undated"}
+    cut = {**FREE, "quote": "Nobody pays."}
+    assert confirmed(cut, entailment=Model(0.1), as_of="2026-11-29").flags == ()
 
 
 def says(passed, **fields):
@@ -233,34 +250,46 @@ def test_a_check_of_ones_own_decides_only_about_open_claims():
         return says(True)
 
     checks = [*default_checks(), role(mine, "decider")]
-    claims = [NEAR, FREE, FALSE]
+    claims = [NEAR, FREE, REFUSED]
     for run in (
         lambda: confirmed(*claims, checks=checks),
         lambda: verify(claims, CHUNKS, checks=checks),
     ):
         found = run()
-        assert [claim.tier for claim in found.claims] == ["high", "checked", "unsupported"]
+        assert [claim.tier for claim in found.claims] == ["verbatim", "confirmed", "none"]
         assert asked == [FREE["text"]]
         assert found.claims[1].signals[-1].decided_by == "mine"
         asked.clear()
 
 
-def test_a_filter_sends_a_near_copy_to_the_deciders():
+def test_a_filter_sends_even_what_is_verbatim_to_the_deciders():
     checks = [*default_checks(), role(lambda case: says(False), "filter", name="doubt")]
     alone = verify([NEAR], CHUNKS, checks=checks).claims[0]
-    assert (alone.supported, alone.tier) == (True, Tier.LEXICAL)
+    assert (alone.status, alone.tier) == (ClaimStatus.OPEN, Tier.NONE)
     assert "so it is" in alone.why
-    assert confirmed(NEAR, checks=checks, entailment=Model(0.9)).claims[0].tier is Tier.CHECKED
+    assert confirmed(NEAR, checks=checks, entailment=Model(0.9)).claims[0].tier is Tier.CONFIRMED
     assert not confirmed(NEAR, checks=checks, entailment=Model(0.1)).claims[0].supported
 
 
 @pytest.mark.parametrize(
-    ("plays", "supported"), [("veto", False), ("info", True), ("filter", True), ("decider", False)]
+    ("plays", "verbatim", "other"),
+    [
+        ("veto", ClaimStatus.UNSUPPORTED, ClaimStatus.UNSUPPORTED),
+        ("info", ClaimStatus.SUPPORTED, ClaimStatus.OPEN),
+        ("filter", ClaimStatus.OPEN, ClaimStatus.OPEN),
+        ("decider", ClaimStatus.SUPPORTED, ClaimStatus.UNSUPPORTED),
+    ],
 )
-def test_the_role_counts_not_what_the_check_says_of_itself(plays, supported):
+def test_the_role_counts_not_what_the_check_says_of_itself(plays, verbatim, other):
     check = role(lambda case: says(False, role="info"), plays)
-    found = verify([FREE], CHUNKS, checks=[check]).claims[0]
-    assert found.supported is supported
+    found = verify([NEAR, FREE], CHUNKS, checks=[check]).claims
+    assert [claim.status for claim in found] == [verbatim, other]
+
+
+@pytest.mark.parametrize("plays", ["veto", "info", "filter"])
+def test_only_a_decider_confirms_by_passing(plays):
+    check = role(lambda case: says(True, role="decider", decided_by="me"), plays)
+    assert verify([FREE], CHUNKS, checks=[check]).claims[0].status is ClaimStatus.OPEN
 
 
 def test_what_only_informs_decides_nothing_by_crashing_either():
@@ -269,7 +298,7 @@ def test_what_only_informs_decides_nothing_by_crashing_either():
 
     checks = [*default_checks(), role(crash, "info")]
     found = verify([NEAR], CHUNKS, checks=checks).claims[0]
-    assert found.tier is Tier.HIGH
+    assert found.tier is Tier.VERBATIM
     assert found.signals[-1].detail == "The check failed: ZeroDivisionError."
 
 
@@ -290,7 +319,7 @@ def test_a_decider_that_crashed_is_made_up_for_but_a_veto_is_not():
 
     model = Model(0.9)
     beside = confirmed(FREE, checks=[role(crash, "decider")], entailment=model).claims[0]
-    assert beside.tier is Tier.CHECKED
+    assert beside.tier is Tier.CONFIRMED
     for plays in ("veto", "filter"):
         alone = confirmed(FREE, checks=[role(crash, plays)], entailment=model).claims[0]
         assert alone.status is ClaimStatus.UNCHECKED

@@ -6,9 +6,10 @@ import math
 import anyio
 import pytest
 
-from grounded_rag import FlagKind, Tier
+from grounded_rag import ClaimStatus, FlagKind, Tier
 from grounded_rag.confirmation import verify_and_confirm
 from grounded_rag.protocols import EntailmentScores, TokenLogprob
+from grounded_rag.verification.rules import Rules
 
 TEXT = "The Akosombo dam was built in 1962. It cost 130 million pounds."
 BUILT = "The Akosombo dam was built in 1962."
@@ -52,26 +53,20 @@ def verified(*claims, given, model=None, text=TEXT):
         return await verify_and_confirm(
             draft,
             [{"id": "c1", "text": text}],
-            entailment=model,
-            judge=None,
             question=None,
             as_of=None,
-            refusal=None,
-            quote_match="repair",
-            checks=None,
-            max_age=None,
-            timeout=None,
+            rules=Rules(entailment=model),
             tokens=given,
         )
 
     return anyio.run(run).verification
 
 
-def test_a_near_copy_with_an_unsure_number_goes_to_the_decider():
+def test_a_verbatim_claim_with_an_unsure_number_goes_to_the_decider():
     given = tokens(output(BUILT, COST), n1962=0.3)
     model = Model(0.9)
     found = verified(BUILT, COST, given=given, model=model)
-    assert [claim.tier for claim in found.claims] == [Tier.CHECKED, Tier.HIGH]
+    assert [claim.tier for claim in found.claims] == [Tier.CONFIRMED, Tier.VERBATIM]
     assert model.asked == [BUILT]
     (flag,) = [flag for flag in found.flags if flag.kind is FlagKind.UNSURE_TOKENS]
     assert flag.claim == 0
@@ -79,15 +74,16 @@ def test_a_near_copy_with_an_unsure_number_goes_to_the_decider():
     assert not verified(BUILT, given=given, model=Model(0.1)).claims[0].supported
 
 
-def test_without_a_decider_it_is_no_near_copy_any_more():
+def test_without_a_decider_it_is_open_and_the_source_may_speak_for_it():
     verdict = verified(BUILT, given=tokens(output(BUILT), Akosombo=0.2)).claims[0]
-    assert (verdict.supported, verdict.tier) == (True, Tier.LEXICAL)
+    assert (verdict.status, verdict.tier) == (ClaimStatus.OPEN, Tier.NONE)
     assert "Akosombo" in verdict.why
+    assert verdict.restatement == BUILT
 
 
 def test_unsure_words_that_are_no_names_or_numbers_do_not_matter():
     verdict = verified(BUILT, given=tokens(output(BUILT), built=0.01)).claims[0]
-    assert verdict.tier is Tier.HIGH
+    assert verdict.tier is Tier.VERBATIM
     assert verdict.signals[-1].passed is True
 
 
@@ -97,20 +93,20 @@ def test_doubt_counts_in_the_claim_and_in_its_quote(where):
     doubted = text.index("1962", text.index(f'"{where}"'))
     given = list(tokens(text))
     given[doubted // 3] = TokenLogprob(text=given[doubted // 3].text, logprob=math.log(0.1))
-    assert verified(BUILT, given=given).claims[0].tier is Tier.LEXICAL
+    assert verified(BUILT, given=given).claims[0].status is ClaimStatus.OPEN
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_claims_are_found_however_json_escapes_them(ascii_only):
     claim = 'The "Żelazny" dam was built in 1962.'
     given = tokens(output(claim, ascii_only=ascii_only), n1962=0.1)
-    assert verified(claim, given=given, text=claim).claims[0].tier is Tier.LEXICAL
+    assert verified(claim, given=given, text=claim).claims[0].status is ClaimStatus.OPEN
 
 
 @pytest.mark.parametrize("given", [(), tokens("something else")])
 def test_without_the_claims_tokens_there_is_no_signal(given):
     verdict = verified(BUILT, given=given).claims[0]
-    assert verdict.tier is Tier.HIGH
+    assert verdict.tier is Tier.VERBATIM
     assert "token_confidence" not in {signal.check for signal in verdict.signals}
 
 
@@ -119,4 +115,4 @@ def test_a_probability_that_is_none_counts_as_unsure():
         TokenLogprob.model_construct(text=token.text, logprob=math.nan)
         for token in tokens(output(BUILT))
     ]
-    assert verified(BUILT, given=given).claims[0].tier is Tier.LEXICAL
+    assert verified(BUILT, given=given).claims[0].status is ClaimStatus.OPEN

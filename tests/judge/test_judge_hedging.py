@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag import FlagKind, verify
+from grounded_rag import FlagKind, Signal, Tier, verify
 from grounded_rag.verification.hedging import own_hedge
+from grounded_rag.verification.stack import role
 
 SOURCE = "The dam was built in 1962."
 
@@ -46,15 +47,26 @@ def test_a_stance_is_the_models_own_even_where_the_source_speaks_of_chance():
     assert own_hedge("I think the dam may break.", ["The dam may break."]) == "i think"
 
 
-def test_a_supported_claim_that_hedges_carries_a_flag():
+def hedged(*checks):
     claims = [
         {"text": f"I think {SOURCE}", "chunk_id": "c1", "quote": SOURCE},
         {"text": SOURCE, "chunk_id": "c1", "quote": SOURCE},
     ]
-    found = verify(claims, [{"id": "c1", "text": SOURCE}], checks=())
+    return verify(claims, [{"id": "c1", "text": SOURCE}], checks=checks)
+
+
+def test_a_confirmed_claim_that_hedges_carries_a_flag():
+    found = hedged(role(lambda case: Signal(check="yes", passed=True), "decider"))
+    assert [claim.tier for claim in found.claims] == [Tier.CONFIRMED, Tier.VERBATIM]
     (flag,) = found.flags
     assert (flag.kind, flag.claim, flag.chunk_id) == (FlagKind.HEDGED, 0, "c1")
     assert "i think" in flag.detail
+
+
+def test_what_ships_in_the_words_of_its_source_hedges_with_nobody():
+    found = hedged()
+    assert found.claims[0].restatement == SOURCE
+    assert found.flags == ()
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

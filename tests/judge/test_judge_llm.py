@@ -243,7 +243,7 @@ CLAIM = {"text": "Only students on the register get a laptop.", "chunk_id": "c1"
 
 @pytest.mark.parametrize(
     ("words", "tier"),
-    [(["lends laptops to registered students only"], Tier.CHECKED), (["Parcels."], None)],
+    [(["lends laptops to registered students only"], Tier.CONFIRMED), (["Parcels."], None)],
 )
 def test_in_the_stage_only_located_words_confirm(judging, words, tier):
     judge = LLMJudge(client=judging.provider(judging.verdicts((1, "SUPPORTED", *words))).client())

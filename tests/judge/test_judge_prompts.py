@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from grounded_rag import verify
+from grounded_rag import ClaimStatus, Tier, verify
 from grounded_rag.judge.reading import read_verdicts, read_whole
 from grounded_rag.judge.schema import Verdicts, WholeVerdict
 from grounded_rag.protocols import Grade, JudgeItem
@@ -43,9 +43,9 @@ def test_our_verifier_contradicts_no_worked_verdict(item, opinion):
     cited = [{"chunk_id": str(n), "quote": text} for n, text in enumerate(item.evidence)]
     (verdict,) = verify([{"text": item.claim, "citations": cited}], chunks).claims
     if opinion.grade is Grade.SUPPORTED:
-        assert verdict.supported
+        assert verdict.supported or verdict.status is ClaimStatus.OPEN
     else:
-        assert verdict.tier not in ("high", "checked")
+        assert verdict.tier is Tier.NONE
 
 
 def test_the_examples_show_every_grade():

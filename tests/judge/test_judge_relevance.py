@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from grounded_rag import ConfigError, FlagKind, GroundedRAG, PromptError
+from grounded_rag import ConfigError, FlagKind, GroundedRAG, Policy, PromptError
 from grounded_rag.judge.relevance import LLMRelevanceJudge
 from grounded_rag.protocols import Generation, TokenLogprob
 from grounded_rag.relevance import RelevanceCheck, Ruling
@@ -198,11 +198,17 @@ def test_doubted_tokens_of_a_generation_reach_the_verdict_and_the_reask():
     )
     texts = {"c1": "The notice period is six weeks. The period is 6 weeks."}
     generator = ScriptedGenerator(unsure, sure)
-    with GroundedRAG(StaticRetriever(texts), generator=generator) as rag:
+    reasking = Policy(unproven="reask")
+    with GroundedRAG(StaticRetriever(texts), generator=generator, policy=reasking) as rag:
         answer = rag.query(QUESTION)
     assert answer.text == "The notice period is six weeks. [1]"
     (failed,) = generator.requests[1].reask.failed
     assert "unsure of “6”" in failed.detail
-    with GroundedRAG(StaticRetriever(texts), generator=ScriptedGenerator(*[unsure] * 3)) as rag:
+    generator = ScriptedGenerator(*[unsure] * 3)
+    with GroundedRAG(StaticRetriever(texts), generator=generator, policy=reasking) as rag:
         refused = rag.query(QUESTION)
     assert refused.refusal.reason is RefusalReason.CLAIMS_FAILED
+    with GroundedRAG(StaticRetriever(texts), generator=ScriptedGenerator(unsure)) as rag:
+        (claim,) = rag.query(QUESTION).claims
+    # What the source says does not hang on how sure the model was of it.
+    assert (claim.text, claim.restated) == ("The period is 6 weeks.", True)

@@ -179,7 +179,7 @@ def test_the_real_model_confirms_and_rejects_in_the_stage(tiny):
         return await averify(draft, [{"id": "c1", "text": TEXT}], entailment=model, checks=())
 
     found = anyio.run(run, OnnxEntailment(tiny))
-    assert found.claims[0].tier is Tier.CHECKED
+    assert found.claims[0].tier is Tier.CONFIRMED
     assert found.claims[1].status is ClaimStatus.UNSUPPORTED
     assert found.claims[0].signals[0].decided_by.startswith("tiny-nli@")
 
@@ -196,6 +196,6 @@ def test_one_claim_that_is_too_long_costs_the_others_nothing(tiny):
         return await averify(draft, [{"id": "c1", "text": TEXT}], entailment=model, checks=())
 
     first, second = anyio.run(run).claims
-    assert first.tier is Tier.CHECKED
+    assert first.tier is Tier.CONFIRMED
     assert second.status is ClaimStatus.UNCHECKED
     assert "too long" in second.why

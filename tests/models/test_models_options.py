@@ -39,42 +39,54 @@ def ask():
         generator = ScriptedGenerator(*(make_draft(draft) for draft in drafts))
         with GroundedRAG(StaticRetriever({"c1": TEXT}), generator=generator, **options) as rag:
             answer = rag.query(QUESTION)
-        assert_grounded(answer)
+        policy = options.get("policy", Policy())
+        assert_grounded(answer, existence_only=policy.support == "spans-only")
         return answer, generator
 
     return run
 
 
-def test_strict_ships_what_the_model_in_a_folder_confirms(ask, tiny):
-    refused, _ = ask(FREE, FREE, FREE)
-    assert refused.refusal.reason is RefusalReason.CLAIMS_FAILED
+def test_what_the_model_in_a_folder_confirms_ships_in_its_own_words(ask, tiny):
+    restated, _ = ask(FREE)
+    assert restated.text == f"{FREE[2]} [1]"
+    assert restated.claims[0].restated
     answer, _ = ask(FREE, entailment=str(tiny))
     assert answer.text == f"{FREE[0]} [1]"
-    assert answer.claims[0].tier is Tier.CHECKED
+    assert answer.claims[0].tier is Tier.CONFIRMED
     assert "entailment model" in answer.claims[0].why
 
 
+def test_what_the_model_rejects_ships_in_the_words_of_the_source(ask, tiny):
+    answer, generator = ask(WRONG, entailment=tiny)
+    assert answer.text == f"{WRONG[2]} [1]"
+    assert len(generator.requests) == 1
+    assert WRONG[0] not in answer.to_json()
+
+
 def test_what_the_model_rejects_is_asked_again_with_its_reason(ask, tiny):
-    answer, generator = ask(WRONG, FREE, entailment=tiny, policy=Policy(support="balanced"))
+    answer, generator = ask(WRONG, FREE, entailment=tiny, policy=Policy(unproven="reask"))
     assert answer.text == f"{FREE[0]} [1]"
     (failed,) = generator.requests[1].reask.failed
     assert "entailment model" in failed.detail
 
 
-def test_balanced_ships_what_nothing_confirmed_with_a_flag(ask, tiny):
-    reviewed = []
-    policy = Policy(support="balanced")
-    answer, _ = ask(FREE, policy=policy, on_review=reviewed.append)
-    assert [flag.kind for flag in answer.flags if flag.kind != "undated"] == ["unconfirmed"]
-    assert reviewed == [answer]
-    confirmed, _ = ask(FREE, policy=policy, entailment=tiny)
-    assert "unconfirmed" not in {flag.kind for flag in confirmed.flags}
+@pytest.mark.parametrize("decider", [False, True])
+def test_the_generator_knows_whether_anything_can_confirm_its_own_words(ask, tiny, decider):
+    _, generator = ask(FREE, entailment=tiny if decider else None)
+    assert generator.requests[0].own_words is decider
+
+
+def test_balanced_is_gone_and_the_error_says_what_to_use_instead():
+    with pytest.raises(ConfigError, match="balanced") as error:
+        Policy(support="balanced")
+    for said in ('unproven="restate"', "entailment=", "spans-only"):
+        assert said in error.value.hint
 
 
 def test_what_the_judge_cost_is_in_the_answers_usage(ask):
     judge = FixedJudge(Grade.SUPPORTED, "priced at twelve euros")
     answer, _ = ask(FREE, judge=judge)
-    assert answer.claims[0].tier is Tier.CHECKED
+    assert answer.claims[0].tier is Tier.CONFIRMED
     assert (answer.usage.calls, answer.usage.input_tokens) == (2, 140)
     assert answer.trace.attempts[0].usage == answer.usage
     assert judge.requests[0].question == QUESTION
@@ -82,14 +94,17 @@ def test_what_the_judge_cost_is_in_the_answers_usage(ask):
 
 def test_a_void_verdict_refuses_as_could_not_check(ask):
     judge = FixedJudge(Grade.SUPPORTED, "priced at nine euros")
-    answer, _ = ask(FREE, FREE, FREE, judge=judge)
+    policy = Policy(unproven="reask")
+    answer, _ = ask(FREE, FREE, judge=judge, policy=policy)
     assert answer.refusal.reason is RefusalReason.COULD_NOT_CHECK
-    assert answer.usage.calls == 6
+    assert answer.usage.calls == 4
+    restated, _ = ask(FREE, judge=judge)
+    assert restated.text == f"{FREE[2]} [1]"
 
 
 def test_a_judge_is_not_asked_beyond_the_budget_of_tokens(ask):
     judge = FixedJudge(Grade.SUPPORTED, "priced at twelve euros")
-    policy = Policy(max_total_tokens=120, support="balanced")
+    policy = Policy(max_total_tokens=120, unproven="reask")
     answer, _ = ask(FREE, judge=judge, policy=policy)
     assert answer.refusal.reason is RefusalReason.COULD_NOT_CHECK
     assert judge.requests == []
@@ -98,7 +113,8 @@ def test_a_judge_is_not_asked_beyond_the_budget_of_tokens(ask):
 def test_spans_only_asks_nobody(ask):
     judge = FixedJudge(Grade.NOT_MENTIONED)
     answer, _ = ask(FREE, judge=judge, policy=Policy(support="spans-only"))
-    assert answer.answered
+    assert answer.text == f"{FREE[0]} [1]"
+    assert [flag.kind for flag in answer.flags if flag.kind != "undated"] == ["unconfirmed"]
     assert judge.requests == []
     with GroundedRAG(StaticRetriever({}), judge=judge, policy=Policy(support="spans-only")) as rag:
         assert rag.verify(make_draft(WRONG), [{"id": "c1", "text": TEXT}]).claims[0].supported
@@ -109,18 +125,18 @@ def test_spans_only_asks_nobody(ask):
         assert not rag.verify(make_draft(FREE), [{"id": "c1", "text": TEXT}]).claims[0].supported
 
 
-def test_a_near_copy_is_settled_without_a_judge(ask):
+def test_a_verbatim_claim_is_settled_without_a_judge(ask):
     judge = FixedJudge(Grade.NOT_MENTIONED)
-    near = ("Admission is priced at twelve euros.", "c1", "Admission is priced at twelve euros.")
-    answer, _ = ask(near, judge=judge)
-    assert answer.claims[0].tier is Tier.HIGH
+    same = ("Admission is priced at twelve euros.", "c1", "Admission is priced at twelve euros.")
+    answer, _ = ask(same, judge=judge)
+    assert answer.claims[0].tier is Tier.VERBATIM
     assert judge.requests == []
 
 
 def test_verify_of_the_facade_asks_the_deciders_too(tiny):
     with GroundedRAG(StaticRetriever({}), generator=ScriptedGenerator(), entailment=tiny) as rag:
         found = rag.verify(make_draft(FREE), [{"id": "c1", "text": TEXT}])
-    assert found.claims[0].tier is Tier.CHECKED
+    assert found.claims[0].tier is Tier.CONFIRMED
 
 
 def prints(**options):
@@ -203,7 +219,7 @@ def case(claim):
 def test_the_command_verify_takes_a_model(tiny):
     result = run("verify", "-", "--entailment", str(tiny), "--json", data=case(FREE))
     assert result.exit_code == 0, result.output
-    assert json.loads(result.output)["claims"][0]["tier"] == "checked"
+    assert json.loads(result.output)["claims"][0]["tier"] == "confirmed"
     rejected = run("verify", "-", "--entailment", str(tiny), data=case(WRONG))
     assert rejected.exit_code == 3
     assert "entailment model" in " ".join(rejected.output.split())

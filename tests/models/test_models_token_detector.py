@@ -43,7 +43,7 @@ def judged(text, detector, **options):
 
 def test_marked_words_reject_a_claim_and_are_named():
     verdict = judged("Visitors pay thirteen euros.", Detector())
-    assert (verdict.status, verdict.reason) == (ClaimStatus.UNSUPPORTED, Reason.ADDED_CONTENT)
+    assert (verdict.status, verdict.reason) == (ClaimStatus.UNSUPPORTED, Reason.NOT_ENTAILED)
     assert "“thirteen”" in verdict.why
     assert "[red]" not in verdict.why
     assert verdict.signals[0].score == pytest.approx(0.1)
@@ -52,14 +52,14 @@ def test_marked_words_reject_a_claim_and_are_named():
 def test_silence_confirms():
     detector = Detector()
     verdict = judged("For a ticket visitors pay twelve euros.", detector, name="lettuce")
-    assert verdict.tier is Tier.CHECKED
+    assert verdict.tier is Tier.CONFIRMED
     assert verdict.signals[0].decided_by == "lettuce"
     assert detector.asked == [([TEXT], None, "For a ticket visitors pay twelve euros.")]
 
 
 def test_the_threshold_counts():
     text = "Visitors pay thirteen euros."
-    assert judged(text, Detector(0.4)).tier is Tier.CHECKED
+    assert judged(text, Detector(0.4)).tier is Tier.CONFIRMED
     assert not judged(text, Detector(0.4), threshold=0.4).supported
 
 
@@ -78,7 +78,7 @@ def test_it_looks_at_open_claims_only_in_the_stage_too():
         return await averify(draft, CHUNKS, checks=checks, question="How much?")
 
     found = anyio.run(run)
-    assert found.claims[0].tier is Tier.HIGH
+    assert found.claims[0].tier is Tier.VERBATIM
     assert [(question, answer) for _, question, answer in detector.asked] == [
         ("How much?", "A ticket costs visitors twelve euros.")
     ]

@@ -27,7 +27,7 @@ def test_blocking_and_asynchronous_give_the_same(tiny):
             return await verifier.averify(DRAFT, CHUNKS), verifier.verify(DRAFT, CHUNKS)
 
         twin, inside = anyio.run(run)
-    assert first.claims[0].tier is Tier.CHECKED
+    assert first.claims[0].tier is Tier.CONFIRMED
     assert first == twin == inside
     assert {flag.kind for flag in again.flags} == {"undated"}
 

@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import chunks, drafts
 
 from grounded_rag import Policy, Signal
-from grounded_rag.decision import shippable
 from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.resources import default_refusal
 from grounded_rag.testing import (
@@ -22,14 +21,16 @@ from grounded_rag.testing import (
     assert_grounded,
     make_draft,
 )
-from grounded_rag.types import AnswerStatus
+from grounded_rag.types import AnswerStatus, Tier
 from grounded_rag.validity import parse_instant
+from grounded_rag.verification.rules import Rules
 
 QUESTION = "When does it open and what is a ticket?"
 policies = st.builds(
     Policy,
+    unproven=st.sampled_from(["restate", "reask", "refuse"]),
     on_failed_claim=st.sampled_from(["refuse", "drop"]),
-    support=st.sampled_from(["strict", "balanced", "spans-only"]),
+    support=st.sampled_from(["strict", "spans-only"]),
     quote_match=st.sampled_from(["repair", "exact"]),
     stale=st.sampled_from(["flag", "refuse"]),
     max_attempts=st.just(3),
@@ -41,8 +42,8 @@ def ask(found, script, policy, checks=None):
         retriever=StaticRetriever(found),
         generator=ScriptedGenerator(*script),
         policy=policy,
+        rules=Rules.of(policy, checks=checks),
         refusal=default_refusal(),
-        checks=checks,
     )
 
     async def run():
@@ -55,13 +56,16 @@ def ask(found, script, policy, checks=None):
 @given(found=chunks, script=st.lists(drafts, min_size=3, max_size=3), policy=policies)
 def test_nothing_unverified_leaves(found, script, policy):
     answer = ask(found, script, policy)
-    assert_grounded(answer)
+    assert_grounded(answer, existence_only=policy.support == "spans-only")
     if answer.status is AnswerStatus.REFUSED:
         assert answer.text == default_refusal()
         assert answer.evidence == ()
     else:
         assert default_refusal() not in answer.text
-        assert all(shippable(verdict, policy).supported for verdict in answer.claims)
+        tiers = {verdict.tier for verdict in answer.claims}
+        assert tiers <= ({Tier.VERBATIM} if policy.support == "strict" else set(Tier))
+        if policy.unproven != "restate":
+            assert not any(verdict.restated for verdict in answer.claims)
         if policy.quote_match == "exact":
             assert all(place.exact for claim in answer.claims for place in claim.located)
     shipped = {claim.text for claim in answer.claims}
@@ -104,7 +108,7 @@ def test_a_check_that_could_not_be_made_is_never_support(check):
     quote = "The museum opens at 10:00 every day."
     found = {"c1": quote + " Dogs wait outside."}
     script = [make_draft((quote, "c1", quote))] * 3
-    for support in ("strict", "balanced"):
-        answer = ask(found, script, Policy(support=support), checks=[check])
+    for unproven in ("restate", "reask", "refuse"):
+        answer = ask(found, script, Policy(unproven=unproven), checks=[check])
         assert answer.status is AnswerStatus.REFUSED
         assert answer.refusal.reason == "could_not_check"

@@ -183,6 +183,9 @@ def test_llama_index_query_engine_returns_the_verified_answer(rag):
     assert isinstance(response, Response)
     assert "six weeks" in response.response
     assert response.metadata["grounded_answer"]["status"] == "answered"
+    assert response.metadata["grounded_claims"] == [
+        {"text": "The notice period is six weeks.", "tier": "verbatim", "restated": False}
+    ]
     assert response.source_nodes[0].node.metadata["doc_id"] == "leaving.md"
 
 

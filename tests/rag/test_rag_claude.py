@@ -123,12 +123,28 @@ def test_asked_again_with_the_reason_and_mended(ask):
 
 
 def test_refused_after_the_budget(ask):
-    answer, claude = ask(*[claims(BAD)] * 3)
+    other = tuple(part.replace("Tues", "Thurs") if part else part for part in BAD)
+    answer, claude = ask(claims(BAD), claims(other), claims(BAD))
     assert answer.status is AnswerStatus.REFUSED
     assert answer.refusal.reason is RefusalReason.CLAIMS_FAILED
     assert len(claude.bodies) == 3
     sizes = {len(json.dumps(body)) for body in claude.bodies[1:]}
     assert max(sizes) - min(sizes) < 40
+
+
+def test_the_same_is_never_asked_twice(ask):
+    answer, claude = ask(*[claims(BAD)] * 3)
+    assert answer.refusal.reason is RefusalReason.CLAIMS_FAILED
+    assert len(claude.bodies) == 2
+
+
+def test_a_paraphrase_is_answered_in_the_words_of_the_source_at_the_first_try(ask):
+    answer, claude = ask(claims(("On Mondays nobody pays for entry.", 0, FREE)))
+    assert answer.text == f"{FREE} [1]"
+    assert [claim.restated for claim in answer.claims] == [True]
+    assert len(claude.bodies) == 1
+    assert "nobody pays" not in answer.to_json()
+    assert "nobody pays" in answer.to_json(trace=True)
 
 
 def test_one_unknown_chunk_id_costs_no_good_claim(ask):

@@ -3,6 +3,7 @@
 import pytest
 
 from grounded_rag import GroundedRAG, Policy, update_index
+from grounded_rag.protocols import EntailmentScores
 from grounded_rag.testing import HashEmbedding, ScriptedGenerator
 from grounded_rag.types import Citation, Claim, Draft
 
@@ -54,16 +55,24 @@ class Bank:
         update_index([self.folder], index=self.index, embedding=HashEmbedding())
 
     def answer(
-        self, quote, *, claim=None, question="What holds?", as_of="2025-01-01", arithmetic=None
+        self,
+        quote,
+        *,
+        claim=None,
+        question="What holds?",
+        as_of="2025-01-01",
+        arithmetic=None,
+        policy=None,
+        **options,
     ):
         """Answer with `quote` from whichever chunk holds it."""
-        generator = _Quoting(quote, claim or quote, arithmetic)
         with GroundedRAG.open(
             self.index,
             embedding=HashEmbedding(),
-            generator=generator,
+            generator=_Quoting(quote, claim or quote, arithmetic),
             receipts=self.receipts,
-            policy=Policy(support="balanced" if arithmetic else "strict"),
+            policy=policy or Policy(),
+            **options,
         ) as rag:
             answer = rag.query(question, as_of=as_of)
         assert answer.answered, answer.trace
@@ -81,6 +90,24 @@ class _Quoting(ScriptedGenerator):
         claim = Claim(text=self.claim, citations=(citation,), arithmetic=self.arithmetic)
         self._script.append(Draft(claims=(claim,)))
         return await super().generate(request)
+
+
+class Model:
+    """An entailment model that says the same of everything, and counts how often it is asked."""
+
+    def __init__(self, says=0.9):
+        self.name, self.says, self.asked = "test-nli", says, 0
+
+    def score(self, pairs):
+        self.asked += 1
+        rest = 1 - self.says
+        scores = EntailmentScores(entailment=self.says, neutral=rest, contradiction=0.0)
+        return [scores for _ in pairs]
+
+
+@pytest.fixture
+def model():
+    return Model()
 
 
 @pytest.fixture

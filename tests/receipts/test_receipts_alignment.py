@@ -1,9 +1,10 @@
 """Differences by word and by value, and what resembles a text most."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grounded_rag.receipts import blocks
 from grounded_rag.receipts.alignment import DocumentPassages
 from grounded_rag.receipts.differences import kept_share, number_changes, similarity, word_diff
 from grounded_rag.receipts.links import link_count, without_targets, word_count
@@ -108,3 +109,70 @@ def test_texts_without_link_targets_lead_back(pieces):
 
 def test_words_of_targets_do_not_count():
     assert word_count("see [the list](https://bank.example/a/b/c) now") == 4
+
+
+def aligned(left, right):
+    """Return the common items of both sequences after checking that every block holds them."""
+    at_left = at_right = kept = 0
+    for block in blocks.common_blocks(left, right):
+        assert block.left >= at_left
+        assert block.right >= at_right
+        at_left, at_right = block.left + block.size, block.right + block.size
+        assert left[block.left : at_left] == right[block.right : at_right]
+        kept += block.size
+    return kept
+
+
+@pytest.fixture
+def long(monkeypatch):
+    """Treat even short sequences as long ones."""
+    monkeypatch.setattr(blocks, "_SHORT", 0)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(left=st.text("abcdefg .", max_size=60), right=st.text("abcdefg .", max_size=60))
+def test_blocks_of_long_sequences_are_in_order_and_the_same_on_both_sides(long, left, right):
+    aligned(left, right)
+    assert aligned(left, left) == len(left)
+    for step in blocks.steps(left, right):
+        assert (step.kind == "same") == (left[step.left] == right[step.right])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(left=st.text("ab", max_size=30), right=st.text("ab", max_size=30))
+def test_what_nothing_cuts_is_aligned_by_its_longest_common_subsequence(long, left, right):
+    lengths = [0] * (len(right) + 1)
+    for item in left:
+        before = lengths[:]
+        for at, other in enumerate(right, start=1):
+            lengths[at] = before[at - 1] + 1 if item == other else max(before[at], lengths[at - 1])
+    if all(side.count(item) != 1 for side in (left, right) for item in "ab"):
+        assert aligned(left, right) == lengths[-1]
+
+
+def test_one_change_in_a_long_text_is_one_change_in_its_diff():
+    old = " ".join(f"The fee of account {number} is {number % 7} euros." for number in range(2000))
+    new = old.replace("account 1234 is", "account 1234 was")
+    changed = [part for part in word_diff(old, new) if part.kind != "same"]
+    assert [(part.kind, part.text) for part in changed] == [("removed", "is"), ("added", "was")]
+    assert similarity(old, new) > 0.999
+
+
+@pytest.mark.parametrize("unit", ["1 ", ".", "The fee is 12 euros. ", "a b\n"])
+def test_the_work_of_a_diff_grows_with_the_length_of_its_texts(monkeypatch, unit):
+    compared = []
+    once = blocks._subsequence
+
+    def counted(left, right, stretch):
+        compared.append((stretch.left_end - stretch.left) * (stretch.right_end - stretch.right))
+        return once(left, right, stretch)
+
+    monkeypatch.setattr(blocks, "_subsequence", counted)
+    work = []
+    for size in (20_000, 80_000):
+        compared.clear()
+        old = unit * (size // len(unit))
+        new = (unit.replace("12", "13") + "x ") * (size // (len(unit) + 2))
+        word_diff(old, new)
+        work.append(sum(compared))
+    assert 0 < work[1] < 5 * work[0]

@@ -119,6 +119,24 @@ def test_verify_on_the_command_line(bank):
     assert "altered" in run("receipt", "verify", file, code=3).stdout
 
 
+@pytest.mark.parametrize(
+    ("claim", "options", "told"),
+    [
+        (None, {}, "Word for word from the source."),
+        ("You get 1.85% a year.", {}, "In the source’s words"),
+        ("You get 1.85% a year.", {"entailment": True}, "Confirmed then by test-nli; not asked"),
+    ],
+)
+def test_on_what_a_claim_rests_is_told_in_plain_words(bank, model, claim, options, told):
+    options = {"entailment": model} if options else {}
+    bank.answer(RATE, claim=claim, **options)
+    (file,) = receipt_files(bank.receipts)
+    assert told in run("receipt", "verify", file).stdout
+    bank.edit("rates.md", "1.85%", "2.10%")
+    report = run("receipt", "audit", bank.receipts, "--folder", bank.folder, code=3).stdout
+    assert told.split()[0] in report
+
+
 def test_hostile_text_in_a_receipt_cannot_steer_the_terminal(bank):
     bank.answer(RATE, question="What \x1b[2J[bold red]pays[/]?")
     (file,) = receipt_files(bank.receipts)

@@ -68,9 +68,27 @@ def test_the_quote_stands_and_its_sentence_now_denies_it(bank, place):
     assert "not permitted" in claim.citations[0].nearest.text
 
 
-def test_a_changed_part_of_the_sentence_that_leaves_the_claim_is_told(bank, place):
+def test_a_longer_sentence_today_does_not_carry_a_verbatim_claim(bank, place):
     receipt = bank.answer(RATE[:-1]).receipt()
-    bank.edit("rates.md", "gross a year.", "gross a year, paid by us.")
+    bank.edit("rates.md", "gross a year.", "gross a year, for new customers only.")
+    claim = only(verify_receipt(receipt, **place()))
+    assert claim.status == "text_changed"
+    assert "for new customers only" in claim.citations[0].nearest.text
+
+
+def test_a_sentence_behind_the_quote_that_takes_it_back_is_told(bank, place):
+    receipt = bank.answer(RATE).receipt()
+    bank.edit("rates.md", "gross a year.", "gross a year. This does not apply to minors.")
+    claim = only(verify_receipt(receipt, **place()))
+    assert claim.status == "text_changed"
+    assert ("added", " This does not apply to minors.") in [
+        (part.kind, part.text) for part in claim.citations[0].nearest.diff
+    ]
+
+
+def test_a_changed_part_of_the_statement_that_leaves_the_claim_is_told(bank, place):
+    receipt = bank.answer(RATE[len("The ") :], claim=RATE).receipt()
+    bank.edit("rates.md", "The Everyday Saver", "However, the Everyday Saver")
     claim = only(verify_receipt(receipt, **place()))
     assert claim.status in ("still_true", "text_moved")
     assert claim.citations[0].sentence_changed

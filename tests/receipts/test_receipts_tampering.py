@@ -48,7 +48,7 @@ def test_a_sound_receipt_survives_the_disk(receipt, tmp_path):
 
 
 def test_every_changed_value_is_told(receipt):
-    changed = 0
+    changed = set()
     for path, value in leaves(json.loads(receipt.to_json())):
         if value is None or path == ("schema_version",):
             continue
@@ -68,8 +68,11 @@ def test_every_changed_value_is_told(receipt):
         except ValueError:
             continue  # no receipt at all any more
         assert altered(other), path
-        changed += 1
-    assert changed > 40
+        changed.add(path)
+    assert {path[0] for path in changed} >= {"claims", "sources", "policy", "question", "text"}
+    assert {path[-1] for path in changed} >= {"quote", "sentence", "start", "end", "document_hash"}
+    policy = {path[1] for path in changed if path[0] == "policy"}
+    assert policy == {name for name, value in receipt.policy.items() if value is not None}
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -102,6 +105,16 @@ def test_one_changed_character_of_claim_quote_or_sentence_is_told(receipt, data)
         ("text", lambda d: d.update(text="The Everyday Saver pays 9%. [1]")),
         ("status", lambda d: d.update(claims=[])),
         ("status", lambda d: d.update(status="refused")),
+        ("sentence", lambda d: d["claims"][0]["citations"][0].update(sentence=RATE[:-5])),
+        ("tier", lambda d: d["claims"][0].update(tier="none")),
+        ("tier", lambda d: d["claims"][0].update(tier="confirmed")),
+        ("tier", lambda d: d["claims"][0].update(decided_by="a judge")),
+        ("tier", lambda d: d["claims"][0].update(tier="high", decided_by="a judge")),
+        ("tier", lambda d: d["claims"][0].update(tier="confirmed", decided_by="arithmetic")),
+        (
+            "tier",
+            lambda d: (d["claims"][0].update(restated=True), d["policy"].update(unproven="refuse")),
+        ),
         (
             "unsupported",
             lambda d: (

@@ -8,9 +8,11 @@ from grounded_rag.testing import make_chunk, make_draft
 from grounded_rag.types import (
     Answer,
     AnswerStatus,
+    ClaimStatus,
     Flag,
     FlagKind,
     RefusalReason,
+    Tier,
     Trace,
 )
 from grounded_rag.validity import parse_instant
@@ -32,20 +34,31 @@ def answered(
     flags=(),
     unanswered=(),
     others=(),
+    restated=False,
+    more=(),
 ):
-    """An answer of one claim that is a copy of its quote, whatever the texts are."""
+    """An answer of one claim that is a copy of its quote, whatever the texts are, and of `more`."""
     text = f"{before}{sentence}{after}"
     made = make_chunk(text, id="c1", doc_id="leaving", title=title)
     inner = made.chunk.model_copy(update={"headings": headings, "page": page})
     chunk = made.model_copy(update={"chunk": inner, "source": source})
     draft = make_draft((sentence, "c1", sentence))
-    verification = verify(draft, [chunk], checks=())
-    assert verification.claims[0].supported, verification.claims[0].why
+    found = verify(draft, [chunk]).claims[0]
+    assert found.located, found.why
+    # A payload may cut its sentence in two, or strike it out: what is rendered is the same.
+    # An answer may be read from anywhere, so its claim holds what a draft is cleaned of.
+    passed = {
+        "claim": found.claim.model_copy(update={"text": sentence}),
+        "status": ClaimStatus.SUPPORTED,
+        "tier": Tier.VERBATIM,
+        "restated": restated,
+    }
+    claims = (found.model_copy(update=passed), *more)
     return Answer(
         question=question,
         status=AnswerStatus.PARTIAL if unanswered else AnswerStatus.ANSWERED,
-        text=compose(verification.claims),
-        claims=verification.claims,
+        text=compose(claims),
+        claims=claims,
         unanswered=unanswered,
         flags=flags,
         evidence=(chunk,),

@@ -11,7 +11,9 @@ from grounded_rag.types import FlagKind
 
 TAGS = set("article h2 p span bdi a q ol li cite blockquote mark strong time".split())
 PAGE_TAGS = TAGS | set("html head meta title style body".split())
-ATTRIBUTES = set("class dir href id value rel datetime aria-label data-status data-reason".split())
+ATTRIBUTES = set(
+    "class dir href id value rel datetime aria-label data-status data-reason data-restated".split()
+)
 
 
 class Page(HTMLParser):

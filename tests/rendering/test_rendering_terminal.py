@@ -26,6 +26,7 @@ def test_an_answer_reads_without_colours():
     assert shown.splitlines() == [
         "How long is the notice period?",
         f"{SENTENCE} [1]",
+        "  support: word for word from the source",
         "  [1] Leaving · page 2 · handbook/leaving.md",
         f"      “{SENTENCE}”",
         "  ! superseded: The source was superseded by new.",

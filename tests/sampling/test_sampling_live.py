@@ -225,12 +225,12 @@ def test_answers_are_scored_by_a_factuality_model():
                     "status": AnswerStatus.PARTIAL,
                     "flags": (Flag(kind=FlagKind.EXPIRED, claim=0, chunk_id="c", doc_id="c"),),
                     "claims": tuple(
-                        claim.model_copy(update={"tier": Tier.LEXICAL}) for claim in ANSWER.claims
+                        claim.model_copy(update={"tier": Tier.NONE}) for claim in ANSWER.claims
                     ),
                 }
             ),
             None,
-            (ReviewReason.PARTIAL, ReviewReason.FLAGGED, ReviewReason.WORDS_ONLY),
+            (ReviewReason.PARTIAL, ReviewReason.FLAGGED, ReviewReason.UNPROVEN),
         ),
     ],
 )

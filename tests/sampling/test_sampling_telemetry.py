@@ -62,7 +62,7 @@ def test_answers_become_metrics(exported):
     assert found["grounded_rag.answers", (generator, ("status", "answered"))] == 1
     refused = (generator, ("refusal", "generator_declined"), ("status", "refused"))
     assert found["grounded_rag.answers", refused] == 1
-    assert found["grounded_rag.claims", (("tier", "high"),)] == 1
+    assert found["grounded_rag.claims", (("restated", False), ("tier", "verbatim"))] == 1
     assert found["grounded_rag.flags", (("kind", "undated"),)] == 1
     assert found["grounded_rag.tokens", (generator, ("kind", "input"))] == 200
     assert found["grounded_rag.tokens", (generator, ("kind", "output"))] == 40

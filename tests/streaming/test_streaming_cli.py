@@ -17,7 +17,7 @@ def index(tmp_path_factory):
     folder = tmp_path_factory.mktemp("streams")
     (folder / "handbook").mkdir()
     (folder / "handbook" / "leaving.md").write_text(
-        "# Leaving\n\nThe notice period is six weeks.\x1b[2J\n", encoding="utf-8"
+        "# Leaving \x1b[2J\n\nThe notice period is six weeks.\n", encoding="utf-8"
     )
     run("ingest", str(folder / "handbook"), "--index", str(folder / "index"), "--words-only")
     return str(folder / "index")
@@ -32,7 +32,7 @@ def run(*arguments, code=0):
 def test_a_person_sees_claims_on_the_way_and_the_answer_alone_on_standard_output(index):
     result = run("ask", QUESTION, "-i", index, "--stream")
     assert "✓ The notice period is six weeks." in result.stderr
-    assert "passages found" in result.stderr
+    assert "1 passage found" in result.stderr
     assert "✓" not in result.stdout
     assert "The notice period is six weeks." in result.stdout
     assert "\x1b[2J" not in result.output

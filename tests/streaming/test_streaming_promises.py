@@ -6,7 +6,7 @@ import threading
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from strategies import any_text, claims
@@ -20,8 +20,9 @@ from grounded_rag.pipeline import answer_question
 from grounded_rag.protocols import Generation, StartedOver, StreamingGenerator
 from grounded_rag.resources import default_refusal
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
-from grounded_rag.types import AnswerStatus, Draft, RefusalReason, StopReason, Validity
+from grounded_rag.types import AnswerStatus, Draft, Reason, RefusalReason, StopReason, Validity
 from grounded_rag.validity import parse_instant
+from grounded_rag.verification.rules import Rules
 
 TEXT = "The museum opens at 10:00 every day. A ticket costs 12 euros."
 OPENS = ("The museum opens at 10:00 every day.", "c1", "The museum opens at 10:00 every day.")
@@ -31,8 +32,10 @@ INVENTED = ("A ticket costs 8 euros.", "c1", "A ticket costs 8 euros.")
 
 DOGS = ("Dogs are not allowed in the museum.", "c2", "Dogs are not allowed in the museum.")
 
+EARLY = ("Visitors come in from ten in the morning.", "c1", OPENS[2])
+
 # Mostly honest claims, so that many pass; the same ones again and again, so that drafts overlap.
-honest = st.sampled_from([OPENS, TICKET, DOGS]).map(lambda one: make_draft(one).claims[0])
+honest = st.sampled_from([OPENS, TICKET, DOGS, EARLY]).map(lambda one: make_draft(one).claims[0])
 drafts = st.builds(
     Draft,
     claims=st.lists(honest | honest | honest | claims(), max_size=4).map(tuple),
@@ -60,20 +63,14 @@ class Streaming(ScriptedGenerator):
 
 
 def parts(generator, policy, chunks=None):
-    return (
-        Parts(
-            retriever=StaticRetriever({"c1": TEXT, "c2": "Dogs are not allowed in the museum."}),
-            generator=generator,
-            policy=policy,
-            refusal=default_refusal(),
-        )
-        if chunks is None
-        else Parts(
-            retriever=StaticRetriever(chunks),
-            generator=generator,
-            policy=policy,
-            refusal=default_refusal(),
-        )
+    return Parts(
+        retriever=StaticRetriever(
+            chunks or {"c1": TEXT, "c2": "Dogs are not allowed in the museum."}
+        ),
+        generator=generator,
+        policy=policy,
+        rules=Rules.of(policy),
+        refusal=default_refusal(),
     )
 
 
@@ -103,7 +100,8 @@ def untimed(answer):
 policies = st.builds(
     Policy,
     on_failed_claim=st.sampled_from(["refuse", "drop"]),
-    support=st.sampled_from(["strict", "balanced", "spans-only"]),
+    support=st.sampled_from(["strict", "spans-only"]),
+    unproven=st.sampled_from(["restate", "reask", "refuse"]),
     stale=st.sampled_from(["flag", "refuse"]),
     max_attempts=st.just(3),
 )
@@ -111,10 +109,14 @@ policies = st.builds(
 
 @settings(deadline=None)
 @given(st.lists(drafts, min_size=3, max_size=3), policies)
+@example(
+    [make_draft(OPENS).model_copy(update={"unanswered": ('"',)}), Draft(), Draft()],
+    Policy(on_failed_claim="drop"),
+)
 def test_a_stream_ends_in_the_answer_of_query_and_takes_nothing_back(script, policy):
     streamed, events = run(parts(Streaming(*script), policy))
     asked, _ = run(parts(ScriptedGenerator(*script), policy), live=False)
-    assert_grounded(streamed)
+    assert_grounded(streamed, existence_only=policy.support == "spans-only")
     assert untimed(streamed) == untimed(asked)
     told = shown(events)
     assert len(told) == len(set(told))
@@ -133,7 +135,7 @@ stops = st.sampled_from(list(StopReason))
 def test_cut_streams_and_false_starts_take_nothing_back_either(script, starts, policy):
     generations = [Generation(draft=draft, stop=stop) for draft, stop in script]
     answer, events = run(parts(Streaming(*generations, false_starts=starts), policy))
-    assert_grounded(answer)
+    assert_grounded(answer, existence_only=policy.support == "spans-only")
     assert set(shown(events)) == {verdict.claim for verdict in answer.claims}
     if policy.on_failed_claim == "refuse":
         asked, _ = run(parts(ScriptedGenerator(*generations), policy), live=False)
@@ -162,6 +164,33 @@ def test_a_generator_that_cannot_stream_gives_all_claims_at_once(policy):
         "claim_verified",
     ]
     assert answer.status is AnswerStatus.ANSWERED
+
+
+@pytest.mark.parametrize("policy", ["refuse", "drop"])
+def test_a_restatement_streams_like_any_claim_and_once(policy):
+    draft = make_draft(EARLY, OPENS, TICKET)
+    answer, events = run(parts(Streaming(draft), Policy(on_failed_claim=policy)))
+    assert [claim.text for claim in shown(events)] == [OPENS[0], TICKET[0]]
+    marks = [event.verdict.restated for event in events if event.kind == "claim_verified"]
+    assert marks == [True, False] == [verdict.restated for verdict in answer.claims]
+    assert EARLY[0] not in answer.to_json()
+
+
+def test_a_claim_of_which_nothing_ships_tells_why():
+    asked = make_draft(("Entry is free.", "c1", "What does a ticket cost?"))
+    chunks = {"c1": "What does a ticket cost? It depends on the day that you come."}
+    policy = Policy(max_attempts=1)
+    _, events = run(parts(Streaming(asked), policy, chunks))
+    assert [e.reason for e in events if e.kind == "claim_rejected"] == [Reason.NOT_ASSERTED]
+
+
+@pytest.mark.parametrize("unproven", ["reask", "refuse"])
+def test_no_restatement_streams_where_the_policy_wants_none(unproven):
+    policy = Policy(unproven=unproven, on_failed_claim="drop")
+    draft = make_draft(EARLY, TICKET)
+    answer, events = run(parts(Streaming(draft, draft, draft), policy))
+    assert [claim.text for claim in shown(events)] == [TICKET[0]]
+    assert answer.status is AnswerStatus.PARTIAL
 
 
 def test_a_shown_claim_stays_where_the_time_runs_out():

@@ -309,7 +309,8 @@ def test_the_time_that_checks_take_does_not_count_against_the_provider(serve, mo
         return [*start(), piece('{"claims": [' + first), gate, piece(TAIL), *end()]
 
     _, rag = serve(script)
-    rag._parts = replace(rag._parts, checks=[*default_checks(), slow])
+    rules = replace(rag.rules, checks=(*default_checks(), slow))
+    rag._parts = replace(rag._parts, rules=rules)
     answer = list(rag.stream(QUESTION))[-1].answer
     assert passed[0] >= 1_000.0
     assert answer.status is AnswerStatus.ANSWERED

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from grounded_rag import verify
 from grounded_rag.text.arithmetic import ExpressionError, parse_expression
+from grounded_rag.text.calculation import CalculationError, calculate
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.types import Reason
-from grounded_rag.verification.support.calculation import CalculationError, calculate
 
 FEES = "The joining fee is 35 euros. The yearly fee is 120 euros, after 96 euros in 2023."
 TERM = "The contract began on 1 March 2024. It ends on 15 April 2024."
@@ -45,7 +45,7 @@ def judge(text, claim, arithmetic, *quotes):
 )
 def test_what_comes_out_right_is_accepted(text, claim, arithmetic):
     verdict = judge(text, claim, arithmetic)
-    numbers = next(signal for signal in verdict.signals if signal.check == "numbers")
+    numbers = next(signal for signal in verdict.signals if signal.check == "arithmetic")
     assert numbers.passed is True, numbers.detail
     assert "computed again" in numbers.detail
     # Without its arithmetic the same claim has a number of its own.
@@ -97,3 +97,61 @@ def test_any_text_is_computed_or_refused(text):
         return
     assert abs(found.number) <= 10**60
     assert found.shown
+
+
+TWO = "The joining fee is 35 euros. The yearly fee is 120 euros."
+ROSE = "The fee rose from 96 euros to 120 euros."
+
+
+def signal(text, claim, arithmetic):
+    return next(s for s in judge(text, claim, arithmetic).signals if s.check == "arithmetic")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "arithmetic"),
+    [
+        (TWO, "The joining fee and the yearly fee are 155 euros together.", "35 + 120"),
+        (TWO, "Together, the joining fee and the yearly fee are 155 euros.", "sum(35; 120)"),
+        (TWO, "The joining fee and the yearly fee differ by 85 euros.", "120 - 35"),
+        (TWO, "The average of the joining fee and the yearly fee is 77.50 euros.", "(35+120)/2"),
+        (ROSE, "The fee rose by 24 euros.", "120 - 96"),
+        (ROSE, "The fee rose from 96 euros to 120 euros, by 25 %.", "(120 - 96) / 96"),
+    ],
+)
+def test_the_program_confirms_a_calculation_in_the_words_of_its_statements(text, claim, arithmetic):
+    found = signal(text, claim, arithmetic)
+    assert (found.passed, found.role, found.decided_by) == (True, "decider", "arithmetic")
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "arithmetic"),
+    [
+        (TWO, "The joining fee is 155 euros in total.", "35 + 120"),
+        (TWO, "The fee is 155 euros in total.", "35 + 120"),
+        (TWO, "The joining fee and the yearly fee are 155 euros.", "35 + 120"),
+        (TWO, "The joining fee and the yearly fee are not 155 euros together.", "35 + 120"),
+        (TWO, "The joining fee and the yearly fee of students are 155 euros together.", "35 + 120"),
+        (TWO, "The joining fee rose by 85 euros.", "120 - 35"),
+        (TWO, "The joining fee is 85 euros higher than the yearly fee.", "120 - 35"),
+        (TWO, "The yearly fee is 29.2 % of the joining fee.", "35 / 120"),
+        (TWO, "The yearly fee is 35 euros, the joining fee 120 euros, 155 euros together.",
+         "35 + 120"),
+        ("The joining fee is 35 euros.", "The joining fee is 70 euros in total.", "35 + 35"),
+        ("The fee is 35 euros. The fee is 35 euros now.", "The fee is now 70 euros in total.",
+         "35 + 35"),
+        (ROSE, "The fee rose to 24 euros.", "120 - 96"),
+        (ROSE, "The fee rose by 20 %.", "(120 - 96) / 120"),
+        (ROSE, "The fee rose from 120 euros to 96 euros, by 25 %.", "(120 - 96) / 96"),
+        ("Arden paid Berit 35 euros. Arden paid Berit 120 euros on Monday.",
+         "Berit paid Arden 155 euros on Monday in total.", "35 + 120"),
+        ("The yearly fee is 35 euros. The joining fee is 120 euros except for students.",
+         "The yearly fee and the joining fee are 155 euros together.", "35 + 120"),
+    ],
+)  # fmt: skip
+def test_a_right_calculation_in_other_words_is_left_open(text, claim, arithmetic):
+    found = signal(text, claim, arithmetic)
+    assert (found.passed, found.role) == (True, "veto")
+
+
+def test_arithmetic_without_a_number_in_the_claim_is_refused():
+    assert judge(TWO, "The fees differ.", "120 - 35").reason is Reason.NUMBER_MISMATCH

@@ -10,47 +10,8 @@ from grounded_rag.verification.support import (
     default_checks,
     find_conflicts,
     injected_spans,
-    nearness,
-    overlap,
-    sufficiency,
     support_score,
 )
-from grounded_rag.verification.support.thesaurus import is_broader, opposite_senses, same_kind
-
-
-@pytest.mark.parametrize(
-    ("claim", "text"),
-    [
-        ("The lift stops at the nearest floor.", "The lift stops at the nearest floor."),
-        ("Refunds come within 10 days.", "Refunds come within ten days of the scan."),
-        ("The road is closed.", "The street is closed."),
-    ],
-)
-def test_a_near_copy_is_decided_by_nearness(case, claim, text):
-    signal = nearness(case(claim, text))
-    assert (signal.passed, signal.role) == (True, "decider")
-    assert signal.score >= 0.75
-
-
-@pytest.mark.parametrize(
-    ("claim", "text"),
-    [
-        ("Patrons get a complimentary beverage.", "Members receive a free drink at the bar."),
-        ("Customers pay a fee of 5 euros.", "Business customers pay a fee of 5 euros."),
-        ("No guest may smoke.", "No guest may smoke on the balcony."),
-        ("The rate is 2.5 %.", "The rate is 2.5 % for small balances and 1.5 % above."),
-        ("Visitors may bring a hamper.", "Visitors may bring a bicycle."),
-    ],
-)
-def test_what_is_no_near_copy_is_left_to_others(case, claim, text):
-    signal = nearness(case(claim, text))
-    assert (signal.passed, signal.role) == (None, "filter")
-
-
-def test_words_of_other_languages_give_no_signal(case):
-    foreign = case("The café closes at 22:00.", "Le café ferme à vingt-deux heures.")
-    assert nearness(foreign) is None
-    assert overlap(foreign) is None
 
 
 @pytest.mark.parametrize(
@@ -61,20 +22,6 @@ def test_words_of_other_languages_give_no_signal(case):
 def test_digits_disagree_across_languages(case, claim, text):
     reasons = {s.reason for check in default_checks() if (s := check(case(claim, text)))}
     assert Reason.NUMBER_MISMATCH in reasons
-
-
-def test_the_title_is_context_for_names_and_years_and_never_evidence(case):
-    titled = case("In 2026 the QX-3 fee is 4 euros.", "The fee is 4 euros.", title="QX-3 fees 2026")
-    assert all(s.passed is not False for check in default_checks() if (s := check(titled)))
-    alone = case("The fee is 4 euros.", "The kiln is inspected each quarter.", title="Fee: 4 euros")
-    assert any(s.passed is False for check in default_checks() if (s := check(alone)))
-
-
-def test_a_claim_that_stands_elsewhere_in_the_passage_needs_another_quote(case):
-    text = "The archive opens on Tuesdays. Scans of old maps cost two euros."
-    signal = sufficiency(case("Scans of old maps cost two euros.", text, text[:30]))
-    assert signal.passed is False
-    assert "cite that sentence" in signal.detail
 
 
 def test_a_claim_may_rest_on_two_quotes(chunk, evidence):
@@ -100,6 +47,26 @@ def test_the_score_orders_a_copy_before_a_contradiction(case):
     assert support_score(case(text, text)) > support_score(
         case("Refunds are paid within 30 days.", text)
     )
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "title"),
+    [
+        ("Refunds are paid within 10 days.", "Refunds are paid by cheque.", ""),
+        ("Refunds are paid within 10 days.", "Refunds are not paid within 10 days.", ""),
+        ("At Norra refunds are paid.", "At Sudra refunds are paid.", "Norra fees"),
+    ],
+)
+def test_the_score_knows_strange_words_denials_and_names(case, better, worse, title):
+    text = "Refunds are paid within 10 days. Parcels are sent on Mondays."
+    scores = [support_score(case(claim, text, title=title)) for claim in (better, worse)]
+    assert scores[0] > scores[1]
+
+
+def test_words_of_one_sentence_count_more_than_words_from_two(case):
+    text = "Refunds are paid within 10 days. Parcels are sent on Mondays."
+    together = support_score(case("Parcels are sent on Mondays.", text))
+    assert together > support_score(case("Refunds are sent on Mondays.", text))
 
 
 def test_injected_text_is_only_its_own_sentences():
@@ -159,11 +126,3 @@ class TestConflicts:
 
     def test_the_same_document_does_not_contradict_itself(self, chunk, evidence):
         assert self.conflicts(chunk, evidence, "The ladder holds 100 kg.", doc_id="a") == ()
-
-
-def test_the_thesaurus_knows_kinds_and_opposites():
-    assert is_broader("animal", "dog")
-    assert not is_broader("dog", "animal")
-    assert opposite_senses("wet", "dry")
-    assert same_kind("coffe", "tea")
-    assert not same_kind("begin", "start")

@@ -1,44 +1,73 @@
-"""The examples of docs/support.md: each check sees the one and cannot see the other."""
+"""The examples of docs/support.md: what each check sees, what is licensed, what the code prints."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from grounded_rag import Tier, verify
 from grounded_rag.verification.support import default_checks
 
-PAGE = Path(__file__).parents[2] / "docs" / "support.md"
+PAGE = (Path(__file__).parents[2] / "docs" / "support.md").read_text(encoding="utf-8")
+NAMES = {"title": "How Orsk Bank works", "headings": ["Young Saver"]}
+EXAMPLES = re.compile(
+    r"<!-- example: (\w+) -->\n```python\n(.*?)```\n\nprints\n\n```\n(.*?)```", re.DOTALL
+)
 
 
-def examples():
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    start = lines.index("## The checks")
-    for line in lines[start + 1 :]:
-        if line.startswith("## "):
-            break
-        if line.startswith("| `"):
-            name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
-            yield pytest.param(name.strip("`"), *cells, id=name.strip("`"))
+def table(heading, columns):
+    """The rows of five cells of the first such table under a heading."""
+    section = PAGE.split(f"\n{heading}\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in section.splitlines() if line.startswith("|")]  # fmt: skip
+    return [pytest.param(*row, id=row[0].strip("`")) for row in rows[2:] if len(row) == columns]
 
 
-def found(case, name, claim, evidence):
-    """What the named check says about a claim whose quote is the bold part of the evidence."""
-    quote = evidence.split("**")[1] if "**" in evidence else None
-    checks = {check.__name__: check for check in default_checks()}
-    signal = checks[name](case(claim, evidence.replace("**", ""), quote))
-    if name == "nearness":
-        return signal.passed is True
-    return signal is not None and signal.passed is False
+CHECKS = table("## The checks", 5)
+LICENCES = table("## Licences: what may differ", 5)
 
 
-@pytest.mark.parametrize(("name", "sees", "there", "misses", "elsewhere"), list(examples()))
-def test_a_check_sees_its_example_and_not_the_other(case, name, sees, there, misses, elsewhere):
-    assert found(case, name, sees, there)
-    # The dangerous side of a near-copy is one that it takes for true.
-    assert found(case, name, misses, elsewhere) is (name == "nearness")
+def verdict(claim, source, metadata=None):
+    draft = [{"text": claim, "chunk_id": "c1", "quote": source}]
+    return verify(draft, [{"id": "c1", "text": source, "metadata": metadata}]).claims[0]
 
 
-def test_every_check_has_a_row():
-    rows = {param.values[0] for param in examples()}
-    assert rows | {"table_cells"} == {check.__name__ for check in default_checks()}
+@pytest.mark.parametrize(("name", "sees", "there", "misses", "elsewhere"), CHECKS)
+def test_a_check_sees_its_example_and_not_the_other(name, sees, there, misses, elsewhere):
+    def rejects(found):
+        return name.strip("`") in {s.check for s in found.signals if s.passed is False}
+
+    assert rejects(verdict(sees, there))
+    missed = verdict(misses, elsewhere)
+    assert not rejects(missed)
+    assert missed.status == "open"
+
+
+def test_every_check_is_told():
+    rows = {param.id for param in CHECKS}
+    assert rows | {"table_cells", "arithmetic"} == {check.__name__ for check in default_checks()}
+
+
+@pytest.mark.parametrize(("licence", "source", "claim", "other", "unlicensed"), LICENCES)
+def test_what_the_page_calls_licensed_is_and_the_other_is_not(
+    licence, source, claim, other, unlicensed
+):
+    assert verdict(claim, source, NAMES).tier is Tier.VERBATIM
+    assert verdict(unlicensed, other, NAMES).tier is Tier.NONE
+
+
+def test_the_page_has_its_tables_and_its_example():
+    assert len(CHECKS) == 4
+    assert len(LICENCES) == 9
+    assert len(EXAMPLES.findall(PAGE)) == 1
+
+
+@pytest.mark.parametrize(("name", "code", "printed"), EXAMPLES.findall(PAGE))
+def test_the_example_prints_what_the_page_says(name, code, printed):
+    run = [sys.executable, "-X", "utf8", "-c", code]
+    result = subprocess.run(run, check=True, capture_output=True, text=True, encoding="utf-8")
+    assert result.stdout == printed

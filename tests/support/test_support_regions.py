@@ -47,8 +47,10 @@ def test_orders_to_people_stay_evidence():
 
 
 def test_the_number_of_a_list_item_is_no_part_of_what_it_says():
-    chunk = "How to join\n\n1. Open a saver.\n2. Enter the promotion code BLOSSOM26. Pay in.\n"
+    chunk = (
+        "How to join\n\n1. Open a saver.\n2. Enter the promotion code BLOSSOM26. Pay in 5 euros.\n"
+    )
     found = verdict(
         "Enter the promotion code BLOSSOM26.", "Enter the promotion code BLOSSOM26.", chunk
     )
-    assert found.tier == "high"
+    assert found.tier == "verbatim"

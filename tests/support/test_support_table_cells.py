@@ -23,8 +23,8 @@ def verdict(text, quote=ROW):
         "Limit: Cash, each day; Quill Account: €600; Plus Account: €1,000.",
     ],
 )
-def test_exact_pairs_are_the_top_tier(text):
-    assert verdict(text).tier == "high"
+def test_exact_pairs_are_verbatim(text):
+    assert verdict(text).tier == "verbatim"
 
 
 @pytest.mark.parametrize(
@@ -37,22 +37,22 @@ def test_exact_pairs_are_the_top_tier(text):
     ],
 )
 def test_pairs_of_another_column_or_row_are_not(text):
-    assert verdict(text).tier != "high"
+    assert verdict(text).tier == "none"
 
 
 def test_two_rows_never_join():
     found = verdict("Limit: Payments; Plus Account: €1,000", TABLE[TABLE.index("| Cash") :])
-    assert found.tier != "high"
+    assert found.tier == "none"
 
 
 def test_an_empty_cell_at_the_edge_shifts_no_column():
     table = "||Gold|Plus|\n|---|---|---|\n|Monthly account fee|5 EUR||\n"
     row = "|Monthly account fee|5 EUR||"
     draft = {"claims": [{"text": "Plus: 5 EUR", "chunk_id": "t", "quote": row}]}
-    assert verify(draft, [{"id": "t", "text": table}]).claims[0].tier != "high"
+    assert verify(draft, [{"id": "t", "text": table}]).claims[0].tier == "none"
 
 
 def test_a_first_row_without_a_rule_is_no_header_to_read_under():
     table = "| Contact | Anna Smith |\n| Room | 12 |"
     draft = {"claims": [{"text": "Anna Smith: 12", "chunk_id": "t", "quote": "| Room | 12 |"}]}
-    assert verify(draft, [{"id": "t", "text": table}]).claims[0].tier != "high"
+    assert verify(draft, [{"id": "t", "text": table}]).claims[0].tier == "none"

@@ -170,6 +170,31 @@ def test_the_default_verifier_passes_on_the_demo_corpus(corpus):
     assert not report.failed, report.findings
 
 
+def test_a_label_that_is_mended_in_code_is_counted_apart(corpus):
+    kinds = [kind for kind in KINDS if kind.name in ("wrong_chunk", "unknown_chunk", "digit")]
+    report = run_fuzz(corpus, per_class=5, kinds=kinds)
+    assert _one(report, "wrong_chunk").mended > 0
+    assert _one(report, "unknown_chunk").mended == 0
+    assert report.total("tamper").accepted == 0
+
+
+def test_a_label_that_leads_elsewhere_is_no_mending(corpus):
+    def astray(draft, chunks, *, checks=None):
+        texts = {chunk.chunk.id: chunk.chunk.text for chunk in chunks}
+        claims = []
+        for claim in draft.claims:
+            cited = claim.citations[0]
+            other = next(name for name in texts if name != cited.chunk_id)
+            moved = cited.model_copy(update={"chunk_id": other})
+            there = claim.model_copy(update={"citations": (moved,)})
+            claims.append(_verdict(there, texts, everything))
+        return Verification(claims=tuple(claims), outcome=Outcome.PARTIAL)
+
+    kinds = [kind for kind in KINDS if kind.name == "wrong_chunk"]
+    row = run_fuzz(corpus, per_class=5, verify=astray, kinds=kinds).results[0]
+    assert (row.accepted, row.mended) == (row.made, 0)
+
+
 def test_the_report_is_json_with_its_intervals(corpus):
     report = run_fuzz(corpus, per_class=2, verify=by_rule(literal))
     data = json.loads(report.model_dump_json())

@@ -68,11 +68,29 @@ def test_exact_matching_names_the_characters_to_copy():
 
 
 def test_a_quote_of_another_chunk_names_that_chunk():
-    for quote in (KEYS, "keys are issued  at the desk"):
-        found = check(TWO, "kb-7:0", quote)
-        assert found.problem is Reason.WRONG_CHUNK
-        assert found.found_in == ("kb-7:1",)
-        assert "kb-7:1" in found.detail
+    found = check(TWO, "kb-7:0", "keys are issued  at the desk")
+    assert found.problem is Reason.WRONG_CHUNK
+    assert found.found_in == ("kb-7:1",)
+    assert "kb-7:1" in found.detail
+
+
+def test_a_literal_quote_in_exactly_one_other_chunk_gets_its_label():
+    found = check(TWO, "kb-7:0", KEYS)
+    assert found.problem is None
+    assert found.located.chunk_id == "kb-7:1"
+    assert found.id_repaired
+    assert found.citation.chunk_id == "kb-7:0"
+
+
+def test_a_literal_quote_in_two_other_chunks_gets_no_label():
+    twice = [*TWO, chunk("kb-7:2", f"Once more: {KEYS}")]
+    assert check(twice, "kb-7:0", KEYS).problem is Reason.WRONG_CHUNK
+
+
+def test_no_label_is_mended_where_quotes_must_be_exact():
+    draft = [{"text": KEYS, "chunk_id": "kb-7:0", "quote": KEYS}]
+    verdict = verify(draft, TWO, quote_match="exact").claims[0]
+    assert verdict.reason is Reason.WRONG_CHUNK
 
 
 def test_one_id_with_two_texts_is_ambiguous_and_with_one_text_is_not():

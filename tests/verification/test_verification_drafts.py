@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from grounded_rag import Chunk, Citation, Claim, Draft, DraftError, Outcome, Reason, Span, verify
+from grounded_rag.verification.drafts import open_parts, parse_draft
 
 TEXT = "The dam was built in 1962."
 CHUNKS = [{"id": "c1", "text": TEXT}]
@@ -39,6 +40,28 @@ class Output(BaseModel):
             False,
         ),
         ("\ufeff" + json.dumps({"claims": [FLAT]}), False),
+        ({"input": {"claims": [FLAT]}}, True),
+        ({"GroundedAnswer": {"claims": [NESTED], "unanswered": []}}, True),
+        ({"parameters": json.dumps({"claims": [FLAT]})}, True),
+        ({"name": "answer", "arguments": {"claims": [FLAT]}}, True),
+        ({"type": "tool_use", "id": "t1", "name": "answer", "input": {"claims": [FLAT]}}, True),
+        ({"function": {"name": "answer", "arguments": json.dumps({"claims": [FLAT]})}}, True),
+        (json.dumps([{"name": "answer", "parameters": {"claims": [FLAT]}}]), True),
+        ([{"claims": [FLAT]}], True),
+        ({"claims": [{**FLAT, "quote": [TEXT]}]}, True),
+        ({"claims": [{**FLAT, "chunk_id": ["c1"]}]}, True),
+        ({"claims": [{**FLAT, "quote": [TEXT, "The dam was built"]}]}, True),
+        ({"claims": [FLAT], "unanswered": "none"}, True),
+        ({"claims": [FLAT], "unanswered": ["None"]}, True),
+        ({"claims": [FLAT], "unanswered": ""}, True),
+        ({"claims": [FLAT], "unanswered": ["N/A"]}, True),
+        (Draft(claims=(Claim(**NESTED),), unanswered=("none",)), False),
+        ({"claims": [{**FLAT, "text": f"{TEXT} [1]"}]}, True),
+        (Draft(claims=(Claim(**{**NESTED, "text": f"\u2067{TEXT}"}),)), True),
+        ("Here is the answer:\n" + json.dumps({"claims": [FLAT]}), True),
+        ("Sure:\n```json\n" + json.dumps({"claims": [FLAT]}) + "\n```", True),
+        (json.dumps({"claims": [FLAT]}) + "\n```", True),
+        ("Read {this}: " + json.dumps({"input": {"claims": [FLAT]}}), True),
     ],
 )
 def test_every_shape_of_a_draft_is_read(draft, repaired):
@@ -62,6 +85,10 @@ def test_every_shape_of_a_draft_is_read(draft, repaired):
         '{"claims": [{"text": "x", "citations": [3]}]}',
         '{"claims": [{"text": "x", "citations": {"chunk_id": "c1"}}]}',
         '{"other": 1}',
+        '{"input": {"claims": []}, "parameters": {"claims": []}}',
+        '{"a": {"b": {"c": {"claims": []}}}}',
+        '{"claims": [{"text": "x", "chunk_id": ["c1", "c2"], "quote": "x"}]}',
+        '{"claims": []}{"claims": []}',
         "[" * 100_000,
         '{"claims": ' + "[" * 100_000,
         json.dumps({"claims": json.dumps(json.dumps([FLAT]))}),
@@ -177,6 +204,76 @@ def test_open_parts_must_stand_in_the_question():
     assert verification.unanswered == ("who paid for it",)
     assert verification.outcome is Outcome.PARTIAL
     assert verification.problems[0].reason == "unanswered_not_in_question"
+
+
+def test_the_text_that_is_judged_is_the_text_that_is_shown():
+    marked = {**FLAT, "text": "The dam was built in \u20671962\u2069 [1]."}
+    verification = verify([marked], CHUNKS, checks=())
+    assert verification.claims[0].text == TEXT
+    assert "\\u2067" not in verification.model_dump_json(ensure_ascii=True)
+
+
+def test_a_claim_that_turns_round_what_a_reader_sees_is_rejected():
+    spoofed = {**FLAT, "text": "The dam was built in \u202e1962\u202c."}
+    verdict = verify([spoofed], CHUNKS).claims[0]
+    assert verdict.reason is Reason.SPOOFED_TEXT
+    assert verdict.restatement == TEXT
+
+
+def test_a_quote_is_never_cleaned():
+    quote = "built in 1962 [1]"
+    claim = {"text": "It was built [1].", "chunk_id": "c1", "quote": quote}
+    assert parse_draft([claim]).draft.claims[0].quote == quote
+
+
+def test_several_quotes_under_one_id_are_several_citations():
+    draft = parse_draft([{**FLAT, "quote": ["The dam", "in 1962"]}]).draft
+    assert draft.claims[0].citations == (
+        Citation(chunk_id="c1", quote="The dam"),
+        Citation(chunk_id="c1", quote="in 1962"),
+    )
+
+
+def test_words_around_an_object_are_kept_as_prose_unless_they_introduce_it():
+    text = f"The dam is old.\n{json.dumps({'claims': [FLAT]})}\nIt leaks."
+    draft = parse_draft(text).draft
+    assert len(draft.claims) == 1
+    assert draft.prose == "The dam is old.\n\nIt leaks."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The form has {"claims": [1, 2]} in it.',
+        f"First {json.dumps({'claims': [FLAT]})}, then {json.dumps({'claims': [FLAT]})}.",
+        'The word "claims" stands in {braces}.',
+        "{" * 100_000 + '"claims"',
+    ],
+)
+def test_a_text_without_exactly_one_answer_in_it_gives_no_claims(text):
+    draft = parse_draft(text).draft
+    assert draft is None or draft == Draft(prose=text)
+
+
+QUESTION = "When was it built and who paid for it?"
+
+
+@pytest.mark.parametrize("part", [QUESTION, QUESTION[:-1], QUESTION.lower(), f" {QUESTION}"])
+def test_claims_beside_the_whole_question_leave_nothing_open(part):
+    claims = (Claim(**NESTED),)
+    assert open_parts(Draft(claims=claims, unanswered=(part,)), QUESTION) == ((), [])
+
+
+def test_the_whole_question_without_claims_stays_open():
+    assert open_parts(Draft(unanswered=(QUESTION,)), QUESTION) == ((QUESTION,), [])
+
+
+def test_a_part_that_does_not_stand_in_the_question_is_a_problem():
+    draft = Draft(claims=(Claim(**NESTED),), unanswered=("who paid for it", "its colour", " "))
+    kept, problems = open_parts(draft, QUESTION)
+    assert kept == ("who paid for it",)
+    assert [problem.path for problem in problems] == ["unanswered[1]"]
+    assert open_parts(draft, None)[0] == ()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from grounded_rag import ClaimStatus, FlagKind, Outcome, Reason, Signal, Tier, verify
+from grounded_rag.verification.rules import Rules
 
 TEXT = "The dam was built in 1962. It is not open to visitors."
 CLAIM = {"text": "The dam was built in 1962.", "chunk_id": "c1", "quote": "dam was built in 1962"}
@@ -44,47 +45,70 @@ def test_a_check_that_fails_leaves_the_claim_unchecked(check, beside):
     assert verdict.signals[0].passed is None
 
 
+OTHER = {**CLAIM, "text": "They built the dam in 1962."}
+OPEN = (ClaimStatus.OPEN, Tier.NONE)
+VERBATIM = (ClaimStatus.SUPPORTED, Tier.VERBATIM)
+CONFIRMED = (ClaimStatus.SUPPORTED, Tier.CONFIRMED)
+REJECTED = (ClaimStatus.UNSUPPORTED, Tier.NONE)
+UNCHECKED = (ClaimStatus.UNCHECKED, Tier.NONE)
+
+
 @pytest.mark.parametrize(
-    ("signals", "status", "tier"),
+    ("signals", "copy", "other"),
     [
-        ([], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(True)], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(True, role="decider", check="nearness")], ClaimStatus.SUPPORTED, Tier.HIGH),
-        ([signal(True, role="decider", check="entailment")], ClaimStatus.SUPPORTED, Tier.CHECKED),
-        ([signal(True, role="decider", check="judge")], ClaimStatus.SUPPORTED, Tier.CHECKED),
-        ([signal(True, role="decider", check="other")], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(True), signal(None, role="filter")], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(None, role="filter")], ClaimStatus.UNCHECKED, Tier.UNSUPPORTED),
-        ([signal(False, role="filter")], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(False, role="info")], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(None, role="info")], ClaimStatus.SUPPORTED, Tier.LEXICAL),
-        ([signal(False)], ClaimStatus.UNSUPPORTED, Tier.UNSUPPORTED),
-        ([signal(None), signal(False)], ClaimStatus.UNSUPPORTED, Tier.UNSUPPORTED),
-        ([signal(False, role="decider")], ClaimStatus.UNSUPPORTED, Tier.UNSUPPORTED),
+        ([], VERBATIM, OPEN),
+        ([signal(True)], VERBATIM, OPEN),
+        ([signal(True, role="decider", check="entailment")], VERBATIM, CONFIRMED),
+        ([signal(True, role="decider", check="judge")], VERBATIM, CONFIRMED),
+        ([signal(True, role="decider", check="unnamed")], VERBATIM, OPEN),
+        ([signal(False, role="filter")], OPEN, OPEN),
+        (
+            [signal(False, role="filter"), signal(True, role="decider", check="judge")],
+            CONFIRMED,
+            CONFIRMED,
+        ),
+        ([signal(False, role="info")], VERBATIM, OPEN),
+        ([signal(None, role="info")], VERBATIM, OPEN),
+        ([signal(False)], REJECTED, REJECTED),
+        ([signal(None), signal(False)], REJECTED, REJECTED),
+        ([signal(None)], UNCHECKED, UNCHECKED),
+        ([signal(False), signal(True, role="decider", check="judge")], REJECTED, REJECTED),
+        ([signal(False, role="decider")], REJECTED, REJECTED),
         (
             [signal(False, reason=Reason.CONTRADICTED)],
-            ClaimStatus.CONTRADICTED,
-            Tier.UNSUPPORTED,
+            (ClaimStatus.CONTRADICTED, Tier.NONE),
+            (ClaimStatus.CONTRADICTED, Tier.NONE),
         ),
-        (
-            [signal(True, role="decider", check="nearness"), signal(False)],
-            ClaimStatus.UNSUPPORTED,
-            Tier.UNSUPPORTED,
-        ),
-        (
-            [signal(True, role="decider", check="nearness"), signal(None, role="decider")],
-            ClaimStatus.SUPPORTED,
-            Tier.HIGH,
-        ),
-        ([signal(True), signal(None, role="decider")], ClaimStatus.UNCHECKED, Tier.UNSUPPORTED),
+        ([signal(None, role="decider")], VERBATIM, UNCHECKED),
     ],
 )
-def test_signals_decide_by_their_role(signals, status, tier):
-    verdict = judged(*[lambda case, s=s: s for s in signals])
-    assert verdict.status is status
-    assert verdict.tier is tier
-    assert verdict.signals == tuple(signals)
-    assert verdict.why
+def test_signals_decide_by_their_role(signals, copy, other):
+    checks = [lambda case, s=s: s for s in signals]
+    for claim, expected in ((CLAIM, copy), (OTHER, other)):
+        verdict = judged(*checks, claim=claim)
+        assert (verdict.status, verdict.tier) == expected
+        assert verdict.signals == tuple(signals)
+        assert verdict.why
+
+
+def test_an_open_claim_says_what_stands_apart_and_what_may_ship_in_its_place():
+    verdict = judged(claim=OTHER)
+    assert verdict.reason is Reason.UNPROVEN
+    assert set(verdict.apart) >= {"they", "was"}
+    assert verdict.restatement == "The dam was built in 1962."
+    assert not verdict.restated
+
+
+def test_an_open_claim_accepts_nothing():
+    assert verify([OTHER], [{"id": "c1", "text": TEXT}]).outcome is Outcome.REJECTED
+    assert verify([CLAIM, OTHER], [{"id": "c1", "text": TEXT}]).outcome is Outcome.PARTIAL
+
+
+def test_spans_only_ships_what_quotes_something_that_exists_with_a_flag():
+    found = verify([OTHER], [{"id": "c1", "text": TEXT}], rules=Rules(spans_only=True))
+    assert found.claims[0].supported
+    assert found.claims[0].tier is Tier.NONE
+    assert [flag.kind for flag in found.flags] == [FlagKind.UNCONFIRMED]
 
 
 def test_a_check_with_nothing_to_say_leaves_no_signal():
@@ -105,60 +129,16 @@ def test_a_claim_without_citations_is_uncited():
     assert verdict.status is ClaimStatus.UNCITED
 
 
-def sentence_of(text, quote):
+def test_the_checks_see_the_whole_statement():
+    text = "Smoke out. Guests are not permitted to smoke on the balconies, ever. Bring a towel."
     seen = []
 
     def look(case):
-        seen.append(case.evidence[0])
-        return signal(True)
+        seen.append(case.evidence[0].sentence)
 
-    claim = {"text": quote, "chunk_id": "c1", "quote": quote}
+    claim = {"text": "Smoke!", "chunk_id": "c1", "quote": "permitted to smoke on the balconies"}
     verify([claim], [{"id": "c1", "text": text}], checks=[look])
-    assert seen[0].sentence_span.of(text) in seen[0].sentence
-    return seen[0].sentence
-
-
-def test_the_checks_see_the_whole_sentence():
-    text = "Smoke outside. Guests are not permitted to smoke on the balconies, ever. Thank you."
-    sentence = sentence_of(text, "permitted to smoke on the balconies")
-    assert sentence == "Guests are not permitted to smoke on the balconies, ever."
-
-
-TABLE = (
-    "Prices:\n\n| Plan | GB | Price |\n|---|---|---|\n"
-    "| Basic | 10 GB | 4 EUR |\n| Plus | 50 GB | 9 EUR |\n"
-)
-
-
-def test_a_row_stands_with_its_header_and_no_other_row():
-    sentence = sentence_of(TABLE, "Plus 50 GB 9 EUR")
-    assert sentence == "| Plan | GB | Price |\n| Plus | 50 GB | 9 EUR |"
-
-
-def test_a_row_of_a_table_cut_off_above_has_no_header():
-    text = TABLE[TABLE.index("| Basic") :]
-    assert sentence_of(text, "Plus 50 GB 9 EUR") == "| Plus | 50 GB | 9 EUR |"
-
-
-def test_a_table_of_tabs_has_its_first_row_without_figures_as_header():
-    text = "Plan\tPrice\nBasic\t4 EUR\nPlus\t9 EUR"
-    assert sentence_of(text, "Plus\t9 EUR") == "Plan\tPrice\nPlus\t9 EUR"
-
-
-def test_a_list_item_stands_with_the_line_that_leads_in():
-    text = (
-        "We pay most things. The following are not\ncovered:\n\n"
-        "- theft of cash\n- water damage from\n  below\n- war\n"
-    )
-    lead = "The following are not\ncovered:"
-    assert sentence_of(text, "theft of cash") == f"{lead}\ntheft of cash"
-    assert sentence_of(text, "water damage from below").startswith(lead)
-    assert sentence_of(text, "- war").startswith(lead)
-
-
-def test_a_heading_is_no_part_of_the_evidence():
-    text = "# Not allowed things\nGuests may smoke here."
-    assert sentence_of(text, "Guests may smoke here.") == "Guests may smoke here."
+    assert seen[0] == "Guests are not permitted to smoke on the balconies, ever."
 
 
 def test_a_quote_that_is_the_whole_chunk_is_flagged_only_where_that_hides_something():

@@ -12,8 +12,16 @@ export function question(text) {
   return el("div", { class: "question" }, el("span", { class: "visually-hidden" }, "You asked: "), el("p", { dir: "auto" }, text));
 }
 
+// A sentence of the source in the place of one that nothing had shown.
+function words(one) {
+  return one.restated ? [" ", el("small", { class: "words" }, "in the source’s words")] : [];
+}
+
 export function claim(answer, one) {
-  return el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), one.numbers.map((number) => [" ", mark(answer, number)]).flat());
+  // Where all of them are restated, the line below says it once.
+  const mixed = answer.claims.some((other) => !other.restated);
+  return el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text),
+    one.numbers.map((number) => [" ", mark(answer, number)]).flat(), mixed ? words(one) : []);
 }
 
 function note(one) {
@@ -68,7 +76,7 @@ function generator(name) {
 function cost(answer) {
   const count = answer.claims.length;
   const parts = [
-    count ? `${count} ${count === 1 ? "sentence" : "sentences"} verified` : "Nothing was claimed",
+    count ? `${count} ${count === 1 ? "statement" : "statements"} verified` : "Nothing was claimed",
     answer.corpus,
     answer.as_of ? `as of ${date(answer.as_of)}` : null,
     seconds(answer.seconds),
@@ -124,7 +132,7 @@ function actions(answer) {
     el("div", { class: "actions" },
       el("button", { type: "button", class: "quiet", onclick: () => openTrace(answer.id) }, icon("list"), "How it was checked"),
       el("a", { class: "quiet", href: `/api/answers/${answer.id}/receipt`, download: "" }, icon("file"), "Receipt"),
-      el("span", { class: "gap" }), ...buttons),
+      el("span", { class: "thumbs" }, ...buttons)),
     ...form,
   ];
 }
@@ -135,7 +143,7 @@ export function render(box, answer) {
   box.className = `answer ${answer.status}`;
   const parts = answer.refusal
     ? refusal(answer.refusal)
-    : [...answer.claims.map((one) => claim(answer, one)), ...open(answer), ...answer.notes.map(note), sources(answer)];
+    : [...answer.claims.map((one) => claim(answer, one)), el("p", { class: "support", dir: "auto" }, `Support: ${answer.support}`), ...open(answer), ...answer.notes.map(note), sources(answer)];
   box.replaceChildren(
     el("h2", { class: "visually-hidden" }, STATUS[answer.status]),
     ...parts.filter(Boolean),
@@ -167,7 +175,7 @@ export function pending() {
         el("p", { dir: "auto" }, `“${one.question}”`), one.reasons.map((reason) => el("p", { dir: "auto" }, reason))));
     },
     claim(one) {
-      text.before(el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), " ", icon("check")));
+      text.before(el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), " ", icon("check"), words(one)));
     },
     progress(step) {
       text.textContent = STAGES[step.stage] + (step.detail ? ` ${step.detail}` : "");

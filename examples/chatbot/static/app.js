@@ -130,8 +130,8 @@ async function addFile(file) {
       throw new ServiceError(413, { message: `The file is larger than ${Math.round(opening.upload_bytes / 1e6)} MB.` });
     }
     const added = await upload(file);
-    line.replaceWith(told("done", `“${added.name}” is ready: ${added.passages} ${added.passages === 1 ? "passage" : "passages"}. Ask about it.`, ...added.warnings));
     await begin("uploads");
+    line.replaceWith(told("done", `“${added.name}” is ready: ${added.passages} ${added.passages === 1 ? "passage" : "passages"}. Ask about it.`, ...added.warnings));
     input.focus();
   } catch (error) {
     const failed = told("failed", `“${file.name}” was not added. ${error.message}`, ...(error.hint ? [error.hint] : []));

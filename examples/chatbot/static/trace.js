@@ -11,6 +11,10 @@ drawer.addEventListener("click", (event) => {
   if (event.target === drawer) drawer.close();
 });
 
+function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 function found(one) {
   const place = [one.title, ...one.place].join(" › ");
   return el(
@@ -30,16 +34,22 @@ function checkLine(check) {
 }
 
 function drafted(claim) {
-  const verdict = claim.passed ? "Verified" : `Rejected${claim.reason ? `: ${claim.reason}` : ""}`;
+  const open = claim.status === "open";
+  const state = claim.passed ? "passed" : open ? "open" : "rejected";
+  const verdict = claim.passed
+    ? `Verified: ${claim.support}`
+    : `${open ? "Nothing has shown it" : "Rejected"}${claim.reason && !open ? `: ${claim.reason}` : ""}`;
   return el(
     "li",
-    { class: claim.passed ? "passed" : "rejected" },
+    { class: state },
     el("p", { class: "drafted", dir: "auto" }, claim.text),
-    el("p", { class: "verdict-line" }, icon(claim.passed ? "check" : "cross"), el("strong", {}, verdict)),
+    el("p", { class: "verdict-line" }, icon(claim.passed ? "check" : open ? "info" : "cross"), el("strong", {}, verdict)),
     el("p", { class: "faint", dir: "auto" }, claim.why),
+    claim.instead ? el("p", { class: "instead", dir: "auto" }, el("strong", {}, "In its place, in the source’s words: "), claim.instead) : null,
+    claim.withheld ? el("p", { class: "faint", dir: "auto" }, `Nothing was shown in its place: ${claim.withheld}.`) : null,
     claim.quotes.map((quote) => el("blockquote", { dir: "auto" }, quote)),
     claim.checks.length
-      ? el("details", {}, el("summary", {}, `${claim.checks.length} checks`), el("ul", { class: "checks" }, claim.checks.map(checkLine)))
+      ? el("details", {}, el("summary", {}, counted(claim.checks.length, "check")), el("ul", { class: "checks" }, claim.checks.map(checkLine)))
       : null,
   );
 }
@@ -69,7 +79,7 @@ function timings(view) {
   );
   const tokens = view.usage.input_tokens + view.usage.output_tokens + view.usage.cache_read_tokens + view.usage.cache_write_tokens;
   const used = tokens
-    ? `${tokens.toLocaleString("en")} tokens in ${view.usage.calls} calls (${view.usage.input_tokens.toLocaleString("en")} in, ${view.usage.output_tokens.toLocaleString("en")} out).`
+    ? `${tokens.toLocaleString("en")} tokens in ${counted(view.usage.calls, "call")} (${view.usage.input_tokens.toLocaleString("en")} in, ${view.usage.output_tokens.toLocaleString("en")} out).`
     : "No tokens: no model was called.";
   return el("section", {}, el("h3", {}, "Time and tokens", el("span", { class: "faint" }, seconds(view.timings.total))), rows, el("p", { class: "faint" }, used));
 }
@@ -89,7 +99,7 @@ export async function openTrace(id) {
     body.replaceChildren(
       el("p", { class: "warning" }, "For those who check: this also shows drafts that were rejected. They are not part of any answer."),
       el("section", {},
-        el("h3", {}, "Retrieved", el("span", { class: "faint" }, `${view.retrieved.length} passages`)),
+        el("h3", {}, "Retrieved", el("span", { class: "faint" }, counted(view.retrieved.length, "passage"))),
         el("ol", { class: "retrieved" }, view.retrieved.map(found))),
       ...view.attempts.map(attempt),
       timings(view),

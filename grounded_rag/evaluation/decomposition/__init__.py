@@ -15,6 +15,7 @@ from grounded_rag.evaluation.decomposition.judging import (
     Decomposition,
     PartByPart,
     each_part,
+    enough_words,
     grade_by_checks,
     with_decomposition,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "all_parts",
     "checked_parts",
     "each_part",
+    "enough_words",
     "grade_by_checks",
     "split_claim",
     "split_clauses",

@@ -8,9 +8,7 @@ from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
 from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
-from grounded_rag.verification.support import support_score
-from grounded_rag.verification.support.analysis import analyse
-from grounded_rag.verification.support.overlap import coverage
+from grounded_rag.verification.support import coverage, support_score
 
 _COMPARED = 6
 """Sentences of the evidence that one sentence of a claim is compared with in meaning."""
@@ -19,10 +17,10 @@ _COMPARED = 6
 class Blend:
     """The mean of the support score, its coverage, the share of shared words, and nearness.
 
-    Coverage weighs words, knows numbers and derivations, and leaves out what question and title
-    say; shared words are counted as they are. Nearness in meaning is the cosine of each sentence
-    of the claim to the nearest of those that share most words with it, averaged. It is an
-    ordering, like its parts, and no entailment: a calibration makes a share of it.
+    Coverage weighs words, knows numbers and derivations, and leaves out what the title says; shared
+    words are counted as they are. Nearness in meaning is the cosine of each sentence of the claim
+    to the nearest of those that share most words with it, averaged. It is an ordering, like its
+    parts, and no entailment: a calibration makes a share of it.
     """
 
     def __init__(self, embedding: SentenceEmbedding | None, *, name: str = "") -> None:
@@ -38,7 +36,7 @@ class Blend:
         case = case_of(claim)
         readings = [
             support_score(case),
-            coverage(analyse(case)),
+            coverage(case),
             shared_words(claim.claim, claim.evidence),
         ]
         if self._similarity is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -137,11 +138,23 @@ def case_of(claim: ClaimInput) -> ClaimCase:
 def claims_of(answer: Answer) -> tuple[ClaimInput, ...]:
     """Return the shipped claims of an answer with the chunks that they cite; none if refused."""
     chunks = {chunk.chunk.id: chunk for chunk in answer.evidence}
-    return tuple(_shipped(verdict, chunks, answer.question) for verdict in answer.claims)
+    given = (cited_claim(verdict, chunks, answer.question) for verdict in answer.claims)
+    return tuple(each for each in given if each is not None)
 
 
-def _shipped(verdict: ClaimVerdict, chunks: dict[str, RetrievedChunk], question: str) -> ClaimInput:
+def cited_claim(
+    verdict: ClaimVerdict, chunks: Mapping[str, RetrievedChunk], question: str
+) -> ClaimInput | None:
+    """Return a claim with the chunks that it cites; None where it cites none.
+
+    Args:
+        verdict: The verdict on the claim.
+        chunks: The chunks by id.
+        question: The question.
+    """
     cited = list(dict.fromkeys(located.chunk_id for located in verdict.located))
+    if not cited or not verdict.text:
+        return None
     return ClaimInput(
         claim=verdict.text,
         evidence=tuple(chunks[chunk_id].chunk.text for chunk_id in cited),

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from grounded_rag.deciders import Share
-from grounded_rag.evaluation.factuality.combine import Scorers
-from grounded_rag.evaluation.factuality.model import ClaimFactuality, FactualityModel
+from grounded_rag.evaluation.factuality.claims import cited_claim
+from grounded_rag.evaluation.factuality.combine import ClaimScores, Scorers
+from grounded_rag.evaluation.factuality.model import (
+    ClaimFactuality,
+    Factuality,
+    FactualityModel,
+)
+from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.types import Frozen
 
@@ -79,7 +85,7 @@ def score_run(
     """Return the answered questions of a run, the least probable first.
 
     Args:
-        run: The run; refusals, errors and other systems' answers are left out.
+        run: The run; refusals and errors are left out.
         model: A model fitted under the run's policy.
         scorers: The scorers that it was fitted with; None takes the built-in ones.
         progress: Told after each record how many are done.
@@ -90,8 +96,8 @@ def score_run(
     model.check_fingerprint(run.meta.fingerprint)
     items: list[ScoredItem] = []
     for done, record in enumerate(run.records(), start=1):
-        if record.answer is not None and record.answer.claims:
-            claims = model.score_answer(record.answer, scorers=scorers)
+        claims = _scored(record, model, scorers)
+        if claims:
             items.append(
                 ScoredItem(
                     item=record.item.id,
@@ -103,6 +109,29 @@ def score_run(
         if progress is not None:
             progress(done)
     return tuple(sorted(items, key=lambda item: -1.0 if item.lowest is None else item.lowest))
+
+
+def _scored(
+    record: EvalRecord, model: FactualityModel, scorers: Scorers | None
+) -> tuple[ClaimFactuality, ...]:
+    if record.answer is not None:
+        return model.score_answer(record.answer, scorers=scorers) if record.answer.claims else ()
+    other = record.other
+    if other is None or other.refused or other.verification is None:
+        return ()
+    chunks = {context.chunk.id: context for context in other.contexts}
+    verdicts = other.verification.claims
+    given = [cited_claim(verdict, chunks, record.item.question) for verdict in verdicts]
+    found = iter(model.score([each for each in given if each is not None], scorers=scorers))
+    return tuple(
+        ClaimFactuality(claim=verdict.text, factuality=_UNKNOWN if each is None else next(found))
+        for verdict, each in zip(verdicts, given, strict=True)
+    )
+
+
+_NO_SCORES = ClaimScores(faithful=None, if_faithful=None, if_unfaithful=None)
+_UNKNOWN = Factuality(p_true=None, scores=_NO_SCORES, raw=_NO_SCORES)
+"""Of a claim that shares no word with what was retrieved, nothing can be said."""
 
 
 def _lowest(claims: Sequence[ClaimFactuality]) -> float | None:

@@ -30,13 +30,17 @@ _HEDGES = re.compile(
 
 
 class ReviewReason(StrEnum):
-    """Why a person should look at an answer."""
+    """Why a person should look at an answer.
+
+    `unproven`: it holds a claim of which only the quote is known to exist, as the policy
+    "spans-only" allows. A restated claim is the source's own sentence, and is no reason.
+    """
 
     REFUSED = "refused"
     PARTIAL = "partial"
     FLAGGED = "flagged"
     HEDGED = "hedged"
-    WORDS_ONLY = "words_only"
+    UNPROVEN = "unproven"
     LOW_PROBABILITY = "low_probability"
 
 
@@ -89,8 +93,8 @@ def review_reasons(
         reasons.append(ReviewReason.FLAGGED)
     if any(_HEDGES.search(claim.text) for claim in answer.claims):
         reasons.append(ReviewReason.HEDGED)
-    if any(claim.tier is Tier.LEXICAL for claim in answer.claims):
-        reasons.append(ReviewReason.WORDS_ONLY)
+    if any(claim.tier is Tier.NONE for claim in answer.claims):
+        reasons.append(ReviewReason.UNPROVEN)
     if probability is not None and probability < least:
         reasons.append(ReviewReason.LOW_PROBABILITY)
     return tuple(reasons)

@@ -53,7 +53,9 @@ class Telemetry:
             "grounded_rag.answers", unit="{answer}", description="Questions by what became of them."
         )
         self._claims = meter.create_counter(
-            "grounded_rag.claims", unit="{claim}", description="Shipped claims by their tier."
+            "grounded_rag.claims",
+            unit="{claim}",
+            description="Shipped claims by tier, restated or not.",
         )
         self._flags = meter.create_counter(
             "grounded_rag.flags", unit="{flag}", description="Remarks on answers by kind."
@@ -92,7 +94,7 @@ class Telemetry:
         self._answers.add(1, _outcome(answer))
         self._attempts.record(answer.attempts, {"generator": answer.generator})
         for claim in answer.claims:
-            self._claims.add(1, {"tier": str(claim.tier)})
+            self._claims.add(1, {"tier": str(claim.tier), "restated": claim.restated})
         for flag in answer.flags:
             self._flags.add(1, {"kind": str(flag.kind)})
         for kind in ("input", "output", "cache_read", "cache_write"):

@@ -8,9 +8,29 @@
 Each class of `TAMPERS` makes quotes that the cited chunk does not contain, each class of `BENIGN`
 quotes that differ from it in presentation only. The fuzzer's word lists and its oracle (plain
 `in` over the unfolded text) are its own; it knows the verifier by its public function alone.
+
+`run_claims` does the same for claims about literal quotes: the false classes of `CLAIM_KINDS` say
+what their sources do not assert, the true ones are whole statements with one harmless edit.
 """
 
 from grounded_rag.testing.tamper.case_files import read_cases
+from grounded_rag.testing.tamper.claim_kinds import (
+    CLAIM_KINDS,
+    FALSE_CLAIMS,
+    TRUE_CLAIMS,
+    draw_claims,
+)
+from grounded_rag.testing.tamper.claim_run import (
+    MIN_HONEST,
+    ClaimReport,
+    ClaimResult,
+    JudgedClaim,
+    fate_of,
+    judge_claim,
+    result_of,
+    run_claims,
+)
+from grounded_rag.testing.tamper.claim_values import Cited, ClaimKind, LabelledClaim
 from grounded_rag.testing.tamper.draw import draw_cases
 from grounded_rag.testing.tamper.kinds import BENIGN, KINDS, TAMPERS
 from grounded_rag.testing.tamper.material import Corpus, pools_of
@@ -21,25 +41,40 @@ from grounded_rag.testing.tamper.values import FuzzCase, FuzzChunk, Kind, Label,
 
 __all__ = [
     "BENIGN",
+    "CLAIM_KINDS",
+    "FALSE_CLAIMS",
     "KINDS",
     "MIN_BENIGN",
+    "MIN_HONEST",
     "PER_CLASS",
     "TAMPERS",
+    "TRUE_CLAIMS",
+    "Cited",
+    "ClaimKind",
+    "ClaimReport",
+    "ClaimResult",
     "Corpus",
     "Finding",
     "FuzzCase",
     "FuzzChunk",
     "FuzzReport",
+    "JudgedClaim",
     "Kind",
     "KindResult",
     "Label",
+    "LabelledClaim",
     "Passage",
     "Verifier",
     "draw_cases",
+    "draw_claims",
+    "fate_of",
+    "judge_claim",
     "load_corpus",
     "load_data",
     "pools_of",
     "read_cases",
+    "result_of",
     "run_cases",
+    "run_claims",
     "run_fuzz",
 ]

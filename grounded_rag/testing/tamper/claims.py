@@ -1,4 +1,4 @@
-"""False and true claims about literal quotes: what a support check is there to tell apart.
+"""False and true claims made from sentences of a corpus, which stay their literal quotes.
 
 The quote stays as the source has it; the claim is the quote with one change. Each false class
 makes the claim say something that the quote does not; each true class says the same otherwise.
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from grounded_rag.testing.tamper import claim_words as words
 from grounded_rag.testing.tamper import numbers, wordlists
 from grounded_rag.testing.tamper import words as edits
-from grounded_rag.testing.tamper.material import shuffled
+from grounded_rag.testing.tamper.claim_values import Cited, ClaimKind, Made, Stream, rounds
 from grounded_rag.testing.tamper.pick import one_of, put, swap_listed
 from grounded_rag.testing.tamper.values import Edit, EditMaker, Passage, Pools, Sentence
 
-_ROUNDS = 12
 _GERMAN = re.compile(r"\b(?:der|die|das|und|ist|wird|Sie|nicht|mit|von|ein|eine)\b")
 _STARTERS = frozenset(
     "The This That These Those From For Each Every Your You Our We It In On At By With If When "
@@ -36,68 +35,16 @@ _DATE = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(wordlists.MONTHS)}) (\d{{4}})\b")
 ClaimMaker: TypeAlias = Callable[[random.Random, Sentence, Pools], "str | None"]
 
 
-class ClaimKind(NamedTuple):
-    """One class of claims.
+def _edited(maker: ClaimMaker, *, true: bool = False) -> Stream:
+    """Return the claims that an edit of whole sentences of the corpus gives."""
 
-    Attributes:
-        name: Short name.
-        true: Whether its claims are carried by their quotes.
-        says: What the class does, for a person.
-        make: Returns a claim about a sentence, or None where it has nothing to change.
-    """
+    def stream(rng: random.Random, pools: Pools) -> Iterator[Made]:
+        for sentence in rounds(rng, pools.sentences):
+            claim = maker(rng, sentence, pools) if _whole(sentence.text) else None
+            if claim is not None and (true or claim not in sentence.passage.text):
+                yield Made(claim, (Cited(sentence.passage, sentence.text),))
 
-    name: str
-    true: bool
-    says: str
-    make: ClaimMaker
-
-
-class LabelledClaim(NamedTuple):
-    """A claim with its literal quote.
-
-    Attributes:
-        kind: Name of the class.
-        true: Whether the quote carries the claim.
-        passage: The cited passage.
-        quote: A sentence of it.
-        claim: The claim.
-    """
-
-    kind: str
-    true: bool
-    passage: Passage
-    quote: str
-    claim: str
-
-
-def draw_claims(
-    kind: ClaimKind, pools: Pools, *, count: int, seed: int
-) -> tuple[LabelledClaim, ...]:
-    """Return up to `count` different claims of one class; the same seed gives the same claims.
-
-    Args:
-        kind: The class.
-        pools: Material of the corpus.
-        count: How many; fewer where the corpus has too little material.
-        seed: Seed of the randomness.
-    """
-    rng = random.Random(f"{seed}:claim:{kind.name}")  # noqa: S311 - no secret depends on it
-    found: dict[tuple[str, str], LabelledClaim] = {}
-    for _ in range(_ROUNDS):
-        before = len(found)
-        for sentence in shuffled(rng, pools.sentences):
-            if len(found) >= count:
-                break
-            if not _whole(sentence.text):
-                continue
-            claim = kind.make(rng, sentence, pools)
-            if claim is None or (claim in sentence.passage.text and not kind.true):
-                continue
-            drawn = LabelledClaim(kind.name, kind.true, sentence.passage, sentence.text, claim)
-            found.setdefault((claim, sentence.text), drawn)
-        if len(found) in (before, count):
-            break
-    return tuple(found.values())
+    return stream
 
 
 def _whole(text: str) -> bool:
@@ -105,8 +52,8 @@ def _whole(text: str) -> bool:
     return text.endswith((".", "!", "?")) and text[0].isupper() and not _GERMAN.search(text)
 
 
-def _by(*makers: EditMaker) -> ClaimMaker:
-    """Return a class that tries makers in a random order."""
+def _by(*makers: EditMaker) -> Stream:
+    """Return the claims of makers that are tried in a random order."""
 
     def make(rng: random.Random, sentence: Sentence, pools: Pools) -> str | None:
         for maker in rng.sample(makers, len(makers)):
@@ -115,7 +62,7 @@ def _by(*makers: EditMaker) -> ClaimMaker:
                 return edit.quote
         return None
 
-    return make
+    return _edited(make)
 
 
 def _listed(pairs: Sequence[tuple[str, str]]) -> EditMaker:
@@ -232,7 +179,7 @@ def _copy(_rng: random.Random, sentence: Sentence, _pools: Pools) -> str:
     return sentence.text
 
 
-FALSE_CLAIMS: tuple[ClaimKind, ...] = (
+FALSE: tuple[ClaimKind, ...] = (
     ClaimKind("number", False, "another number",
               _by(_named("digit"), _named("number_word"), _named("scale"))),
     ClaimKind("date", False, "another day, month, year or hour",
@@ -252,11 +199,11 @@ FALSE_CLAIMS: tuple[ClaimKind, ...] = (
 )  # fmt: skip
 """Classes whose claims their literal quotes do not carry."""
 
-TRUE_CLAIMS: tuple[ClaimKind, ...] = (
-    ClaimKind("copy", True, "the quote itself", _copy),
+TRUE: tuple[ClaimKind, ...] = (
+    ClaimKind("copy", True, "the quote itself", _edited(_copy, true=True)),
     ClaimKind("notation", True, "numbers, dates and money written otherwise",
               _by(_ungrouped, _spelled, _percent, _euro, _date)),
     ClaimKind("same_meaning", True, "one word by one that means the same",
-              _by(_listed(words.SAME_MEANING))),
+              _by(_listed(words.SAME_MEANING)), near=False),
 )  # fmt: skip
 """Classes whose claims say what their quotes say."""

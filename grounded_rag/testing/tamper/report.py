@@ -17,7 +17,8 @@ class Finding(Frozen):
 
     Attributes:
         kind: Its class.
-        found: What the verifier made of it: "accepted", "refused", "wrong span" or "crashed".
+        found: What the verifier made of it: "accepted", "mended", "refused", "wrong span" or
+            "crashed".
         chunk: Text of the cited chunk.
         quote: The quote.
         original: What the document really says.
@@ -45,11 +46,13 @@ class KindResult(Frozen):
         says: What the class does.
         made: Quotes that were checked.
         accepted: Quotes that were located; of benign ones, those with exactly the right span.
+        mended: Tampered quotes that were given the label of the one other shown chunk in which they
+            stand letter by letter; they count as neither accepted nor refused.
         refused: Quotes that were not located.
         wrong_span: Benign quotes that were located at another span.
         crashed: Quotes at which the verifier raised.
-        shown: Quotes whose claim, in the words of the quote, passes all default checks as well;
-            None where that was not asked.
+        shown: Quotes whose claim, in the words of the quote, ships in its own words by default as
+            well; None where that was not asked.
         findings: The first quotes that were judged wrongly.
     """
 
@@ -59,6 +62,7 @@ class KindResult(Frozen):
     made: int
     accepted: int
     refused: int
+    mended: int = 0
     wrong_span: int = 0
     crashed: int = 0
     shown: int | None = None
@@ -106,6 +110,7 @@ class FuzzReport(Frozen):
             made=sum(row.made for row in rows),
             accepted=sum(row.accepted for row in rows),
             refused=sum(row.refused for row in rows),
+            mended=sum(row.mended for row in rows),
             wrong_span=sum(row.wrong_span for row in rows),
             crashed=sum(row.crashed for row in rows),
             shown=sum(shown) if shown else None,

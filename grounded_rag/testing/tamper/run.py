@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from grounded_rag.testing.tamper.draw import draw_cases
@@ -42,10 +42,10 @@ class Verdict(NamedTuple):
     """What became of one case.
 
     Attributes:
-        found: "accepted", "refused", "wrong span" or "crashed".
+        found: "accepted", "mended", "refused", "wrong span" or "crashed".
         located: Where the quote was located.
         detail: Reason or error.
-        shown: Whether the claim passes all default checks too; None where not asked.
+        shown: Whether the claim ships in its own words by default; None where not asked.
     """
 
     found: str
@@ -72,11 +72,11 @@ def run_fuzz(
         seed: Seed of the randomness.
         verify: The verifier; by default `grounded_rag.verify`.
         kinds: The classes.
-        support: Whether to count also the claims that pass all default checks, which takes a
+        support: Whether to count also the claims that ship in their own words, which takes a
             second and slower run. Acceptance itself is about locating the quote alone.
         progress: Called after each class.
     """
-    check = verify if verify is not None else _default_verifier()
+    check = verify if verify is not None else default_verifier()
     pools = pools_of(corpus)
     results: list[KindResult] = []
     seconds = 0.0
@@ -112,9 +112,9 @@ def run_cases(
         cases: The quotes.
         name: What they are called in the report.
         verify: The verifier; by default `grounded_rag.verify`.
-        support: Whether to count also the claims that pass all default checks.
+        support: Whether to count also the claims that ship in their own words.
     """
-    check = verify if verify is not None else _default_verifier()
+    check = verify if verify is not None else default_verifier()
     groups: dict[tuple[str, Label], list[FuzzCase]] = {}
     for case in cases:
         groups.setdefault((case.kind, case.label), []).append(case)
@@ -142,7 +142,8 @@ class Class(NamedTuple):
     says: str
 
 
-def _default_verifier() -> Verifier:
+def default_verifier() -> Verifier:
+    """Return the public `verify`."""
     # Only the public function is used, and only here: nothing else of the verifier is known.
     from grounded_rag import verify
 
@@ -154,6 +155,8 @@ def judge(cases: Sequence[FuzzCase], verify: Verifier, *, support: bool) -> list
 
     A case counts as accepted when its one citation was located without a problem; a benign one
     only when the span is the expected one and the returned quote is what the chunk reads there.
+    A tampered one is mended when it was given the label of another shown chunk, and stands there
+    letter by letter: what a reader is led to is where the words are.
     """
     try:
         located = verify(_draft(cases), _chunks(cases), checks=())
@@ -165,13 +168,16 @@ def judge(cases: Sequence[FuzzCase], verify: Verifier, *, support: bool) -> list
     if len(located.claims) != len(cases):
         return [Verdict("crashed", detail="not one verdict a claim") for _ in cases]
     flags = [v.supported for v in shown.claims] if shown is not None else [None] * len(cases)
+    texts = {each.chunk.id: each.chunk.text for each in _chunks(cases)}
     return [
-        _verdict(case, verdict, shown=flag)
+        _verdict(case, verdict, texts, shown=flag)
         for case, verdict, flag in zip(cases, located.claims, flags, strict=True)
     ]
 
 
-def _verdict(case: FuzzCase, verdict: ClaimVerdict, *, shown: bool | None) -> Verdict:
+def _verdict(
+    case: FuzzCase, verdict: ClaimVerdict, texts: Mapping[str, str], *, shown: bool | None
+) -> Verdict:
     check = verdict.citations[0]
     place = check.located
     detail = f"{check.problem or ''} {check.detail}".strip()
@@ -181,6 +187,10 @@ def _verdict(case: FuzzCase, verdict: ClaimVerdict, *, shown: bool | None) -> Ve
         right = place.chunk_id == case.cited and place.chunk_span == case.expected
         if not right or place.chunk_span.of(case.cited_text) != place.quote:
             return Verdict("wrong span", place.chunk_span, detail, shown)
+    elif place.chunk_id != case.cited and case.cited in texts:
+        elsewhere = texts.get(place.chunk_id, "")
+        if place.chunk_span.of(elsewhere) == case.quote:
+            return Verdict("mended", place.chunk_span, detail, shown)
     folds = ", ".join(place.folds)
     return Verdict("accepted", place.chunk_span, f"folds: {folds}" if folds else "", shown)
 
@@ -210,6 +220,7 @@ def _result(
         says=kind.says,
         made=len(cases),
         accepted=found.count("accepted"),
+        mended=found.count("mended"),
         refused=found.count("refused"),
         wrong_span=found.count("wrong span"),
         crashed=found.count("crashed"),

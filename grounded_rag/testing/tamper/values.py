@@ -18,11 +18,15 @@ class Passage(Frozen):
         id: Name of the passage, unique in its corpus.
         source: The document or data set that it comes from.
         text: Its characters, unchanged.
+        title: Title of its document.
+        headings: Headings above it, the outermost first.
     """
 
     id: str
     source: str
     text: str
+    title: str = ""
+    headings: tuple[str, ...] = ()
 
 
 class Sentence(Frozen):

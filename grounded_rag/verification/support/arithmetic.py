@@ -12,26 +12,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.arithmetic import ExpressionError, parse_expression
+from grounded_rag.text.calculation import CalculationError, Result, calculate
 from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
 from grounded_rag.text.quantities import Bound
-from grounded_rag.text.units import factor, is_currency
-from grounded_rag.verification.support.analysis import Analysis
-from grounded_rag.verification.support.calculation import CalculationError, Result, calculate
+from grounded_rag.text.units import factor
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.computed import restates
+from grounded_rag.verification.support.figures import SCALES, Figures, figures, names_unit, scaled
+from grounded_rag.verification.support.signals import fine, veto
 
 _NUMBER = re.compile(r"\d+(?:[.,']\d+)*")
-_SCALES = {
-    1_000: re.compile(r"thousand|['’]?000(?!\d)|\btsd\b|\bk\b", re.IGNORECASE),
-    1_000_000: re.compile(
-        r"million|\bmn\b|\bmio\b|(?:[$€£(]\s?|usd|eur|gbp)m\b|\bmm\b", re.IGNORECASE
-    ),
-    1_000_000_000: re.compile(r"billion|\bbn\b|\bmrd\b", re.IGNORECASE),
-}
-_DOWN = re.compile(
+DOWN = re.compile(
     r"\b(?:decreas|declin|reduc|fell|fall|drop|lower|less|fewer|down|shrank|shrunk|cut|"
     r"cheaper|shorter|smaller|below|sank|gesunken|weniger)\w*",
     re.IGNORECASE,
 )
+"""Words that say of a positive number that something became, or is, less."""
 _UP = re.compile(
     r"\b(?:increas|grew|grow|rise|rose|rising|risen|gain|higher|more|up|greater|larger|longer|"
     r"dearer|above|gestiegen|mehr)\w*",
@@ -47,53 +45,81 @@ class Declared:
     Attributes:
         explained: Texts of the claim's quantities that it accounts for.
         problem: Why it accounts for none, in one sentence; "" where it does.
+        change: Whether it comes to a change relative to where it started.
     """
 
     explained: frozenset[str] = frozenset()
     problem: str = ""
+    change: bool = False
 
 
-def declared(expression: str | None, analysis: Analysis) -> Declared:
+def arithmetic(case: ClaimCase) -> Signal | None:
+    """Compute what the claim declares: a wrong result rejects it, a right one may confirm it.
+
+    The program confirms a claim only where all that it says is the calculation: its other words
+    and numbers are those of the statements that it computes from.
+    """
+    if not (case.claim.arithmetic or "").strip():
+        return None
+    given = figures(case)
+    if given is None:
+        return veto(
+            "arithmetic",
+            Reason.NUMBER_MISMATCH,
+            "The claim declares arithmetic and says no number.",
+        )
+    found = declared(case.claim.arithmetic, given)
+    if found.problem:
+        return veto("arithmetic", Reason.NUMBER_MISMATCH, found.problem)
+    computed = ", ".join(f"“{text}”" for text in sorted(found.explained))
+    detail = f"{computed} was computed again from the quoted numbers."
+    if not restates(case, given, found.explained, change=found.change):
+        return fine("arithmetic", detail)
+    return Signal(
+        check="arithmetic", passed=True, detail=detail, role="decider", decided_by="arithmetic"
+    )
+
+
+def declared(expression: str | None, given: Figures) -> Declared:
     """Work out the expression of a claim and find its result in the claim.
 
     Args:
         expression: The expression, or None where the claim declares none.
-        analysis: The claim beside its evidence.
+        given: The claim's numbers beside those of its evidence.
     """
     if not expression or not expression.strip():
         return Declared()
-    return _declared(expression, analysis)
+    return _declared(expression, given)
 
 
 @lru_cache(maxsize=256)
-def _declared(expression: str, analysis: Analysis) -> Declared:
+def _declared(expression: str, given: Figures) -> Declared:
     try:
-        result = calculate(parse_expression(expression), analysis.quotes.quantities)
+        result = calculate(parse_expression(expression), given.quotes)
     except ExpressionError as error:
         return Declared(problem=f"The claim's arithmetic cannot be read: {error}.")
     except CalculationError as error:
         return Declared(problem=f"The claim's arithmetic does not hold: {error}.")
-    stated = [q for statement in analysis.statements for q in statement.reading.quantities]
-    explained = frozenset(q.text for q in stated if _yields(result, q, analysis))
+    explained = frozenset(q.text for q in given.stated if _yields(result, q, given))
     if explained:
-        return Declared(explained)
+        return Declared(explained, change=result.change)
     return Declared(
         problem=f"The claim's arithmetic comes to {result.shown}, which the claim does not say."
     )
 
 
-def _yields(result: Result, claim: Quantity, analysis: Analysis) -> bool:
+def _yields(result: Result, claim: Quantity, given: Figures) -> bool:
     if claim.kind not in ("number", "fraction") or not claim.values:
         return False
     if result.days is not None:
         return _lasts(result, claim)
-    if not _same_direction(result, claim, analysis):
+    if not _same_direction(result, claim, given):
         return False
     sign = -1 if result.number < 0 <= claim.values[0] else 1
     value = sign * result.number
     if claim.bound is not Bound.EXACT and _follows(value, result.unit, claim):
         return True
-    readings = _readings(claim, result, analysis)
+    readings = _readings(claim, result, given)
     return any(_rounds(value, reading, unit) for reading, unit in readings)
 
 
@@ -111,7 +137,7 @@ class _Step:
     step: Fraction
 
 
-def _readings(claim: Quantity, result: Result, analysis: Analysis) -> list[tuple[_Step, Fraction]]:
+def _readings(claim: Quantity, result: Result, given: Figures) -> list[tuple[_Step, Fraction]]:
     """Return how the claim's number may be read in the unit of the result, each with a factor."""
     found: list[tuple[_Step, Fraction]] = []
     for full, bare in _printed(claim):
@@ -122,36 +148,15 @@ def _readings(claim: Quantity, result: Result, analysis: Analysis) -> list[tuple
             found.append((full, Fraction(1)))
         elif claim.unit == "pp" and result.unit == "%":
             found.append((full, Fraction(100)))
-        elif not result.unit and _names(claim, analysis):
+        elif not result.unit and names_unit(given.text, claim):
             found.append((full, unit))
         else:
             continue
         # The evidence's numbers may be "in millions", as the head of their table says.
         size = scale / unit
-        if size > 1 and _scaled(size, analysis) and claim.unit != "%":
+        if size > 1 and scaled(size, given.text) and claim.unit != "%":
             found.append((bare, Fraction(1)))
     return found
-
-
-def _names(claim: Quantity, analysis: Analysis) -> bool:
-    """Whether the claim's unit stands somewhere in the cited passage or its headings."""
-    known = (*analysis.chunk.quantities, *analysis.context.quantities)
-    if any(other.unit == claim.unit for other in known):
-        return True
-    written = claim.written_unit.lower()
-    texts = (analysis.chunk, analysis.context)
-    return not is_currency(claim.unit) and any(
-        written.rstrip("s") in (term.stem, term.lower.rstrip("s"))
-        for text in texts
-        for term in text.terms
-    )
-
-
-def _scaled(size: Fraction, analysis: Analysis) -> bool:
-    pattern = _SCALES.get(int(size)) if size.denominator == 1 else None
-    return pattern is not None and any(
-        pattern.search(text.text) for text in (analysis.chunk, analysis.context)
-    )
 
 
 def _printed(claim: Quantity) -> list[tuple[_Step, _Step]]:
@@ -178,7 +183,7 @@ def _printed(claim: Quantity) -> list[tuple[_Step, _Step]]:
 
 def _plain(size: Fraction, claim: Quantity) -> bool:
     """Whether a size is what the unit and a scale word account for, not another reading."""
-    scales = [Fraction(1), *map(Fraction, _SCALES)] if claim.text[-1:].isalpha() else [Fraction(1)]
+    scales = [Fraction(1), *map(Fraction, SCALES)] if claim.text[-1:].isalpha() else [Fraction(1)]
     return size / factor(claim.written_unit) in scales if claim.written_unit else size in scales
 
 
@@ -197,13 +202,12 @@ def _lasts(result: Result, claim: Quantity) -> bool:
     return not claim.unit and Fraction(days) in claim.values
 
 
-def _same_direction(result: Result, claim: Quantity, analysis: Analysis) -> bool:
+def _same_direction(result: Result, claim: Quantity, given: Figures) -> bool:
     """Whether the sign of the result is what the claim's words say."""
-    text = " ".join(statement.reading.text for statement in analysis.statements)
-    down, up = _DOWN.search(text), _UP.search(text)
+    down, up = DOWN.search(given.claim), _UP.search(given.claim)
     negative = claim.values[0] < 0
     if negative:
         return result.number < 0
     if result.number < 0:
-        return bool(down) or (bool(_APART.search(text)) and not up)
+        return bool(down) or (bool(_APART.search(given.claim)) and not up)
     return not (result.change and down and not up)

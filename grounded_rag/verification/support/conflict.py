@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.numbers import Agreement, Quantity, compare
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Frozen, Instant, RetrievedChunk
 from grounded_rag.validity import current
-from grounded_rag.verification.support.alignment import Alignment, Slot, align
 from grounded_rag.verification.support.injected import injected_spans
-from grounded_rag.verification.support.lexicon import LIGHT, antonyms
-from grounded_rag.verification.support.matching import covered, matches
-from grounded_rag.verification.support.negation import negations
+from grounded_rag.verification.support.score import denies
 from grounded_rag.verification.support.terms import Reading, Term, read
 
 _NEAR = 0.6
+_COPY = 0.8
 _SHARED = 2
 _SIEVE = 0.4
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
+_FOLLOWS = {Agreement.SAME, Agreement.WEAKER}
 
 
 class Conflict(Frozen):
@@ -54,115 +54,91 @@ def find_conflicts(
     """
     cited = {piece.chunk.chunk.doc_id for piece in case.evidence}
     claim = read(case.claim.text)
-    sentences = [
-        read(span.of(piece.sentence))
+    words = _words(claim)
+    statements = [
+        sentence
         for piece in case.evidence
-        for span in split_sentences(piece.sentence)
+        for sentence in _sentences(piece.sentence)
+        if words & _words(sentence)
     ]
-    relevant = [text for text in sentences if any(covered(term, text) for term in claim.content)]
-    found: list[Conflict] = []
-    for rival in list(chunks)[:_MAX_CHUNKS]:
-        if rival.chunk.doc_id in cited or not _current(rival, as_of):
-            continue
-        conflict = _conflict(claim, relevant, rival)
-        if conflict:
-            found.append(conflict)
-    return tuple(found)
+    rivals = [c for c in chunks[:_MAX_CHUNKS] if c.chunk.doc_id not in cited]
+    found = (_conflict(claim, statements, c) for c in rivals if _current(c, as_of))
+    return tuple(conflict for conflict in found if conflict is not None)
 
 
 def _conflict(
-    claim: Reading, evidence: Sequence[Reading], rival: RetrievedChunk
+    claim: Reading, statements: Sequence[Reading], rival: RetrievedChunk
 ) -> Conflict | None:
-    for other, stems in _sentences(rival.chunk.text):
-        for mine in evidence:
-            if not _alike(mine, stems):
-                continue
-            detail = _differs(claim, mine, other.reading)
+    for other in _sentences(rival.chunk.text):
+        for mine in statements:
+            detail = _differs(claim, mine, other)
             if detail:
                 return Conflict(
                     chunk_id=rival.chunk.id,
                     doc_id=rival.chunk.doc_id,
-                    text=other.text,
+                    text=other.text.strip(),
                     detail=detail,
                 )
     return None
 
 
-class _Sentence(NamedTuple):
-    text: str
-    reading: Reading
-
-
 @lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[tuple[_Sentence, frozenset[str]], ...]:
-    """Return the sentences of a chunk that may speak, each with its solid stems; read once."""
+def _sentences(text: str) -> tuple[Reading, ...]:
+    """Return the sentences of a text that may speak: what addresses the assistant may not."""
     hostile = injected_spans(text)
-    found = []
-    for span in split_sentences(text)[:_MAX_SENTENCES]:
-        if not any(span.overlaps(other) for other in hostile):
-            sentence = span.of(text)
-            reading = read(sentence)
-            found.append((_Sentence(sentence.strip(), reading), _stems(reading)))
-    return tuple(found)
+    return tuple(
+        read(span.of(text))
+        for span in split_sentences(text)[:_MAX_SENTENCES]
+        if not any(span.overlaps(other) for other in hostile)
+    )
 
 
 @lru_cache(maxsize=2048)
-def _stems(reading: Reading) -> frozenset[str]:
-    return frozenset(term.stem for term in reading.terms if _solid(term))
-
-
-def _alike(mine: Reading, stems: frozenset[str]) -> bool:
-    """Whether enough words are shared for two sentences to be worth laying side by side."""
-    own = _stems(mine)
-    return len(own & stems) >= max(_SHARED, len(own) * _SIEVE)
+def _words(reading: Reading) -> frozenset[str]:
+    return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
 
 
 def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
     """Return what differs between two sentences that say nearly the same, or None."""
-    laid = align(mine, other)
-    shared = {mine.terms[i].stem for i, _ in laid.pairs if _solid(mine.terms[i])}
-    if len(shared) < _SHARED or not _same_subject(mine, other):
+    words = _words(mine)
+    shared = len(words & _words(other))
+    if shared < max(_SHARED, len(words) * _SIEVE) or _names(mine) != _names(other):
         return None
-    if laid.near < _NEAR and _without_values(laid) < _NEAR:
+    pairs = list(_laid(mine.terms, other.terms))
+    in_place = len({a.stem for a, _ in pairs if a.content and a.quantity is None})
+    if in_place < max(_SHARED, len(words) * _NEAR):
         return None
-    for slot in laid.slots:
-        ours, theirs = _values(slot.claim), _values(slot.evidence)
-        if len(ours) == len(theirs) == 1 and not matches(ours[0], theirs[0]):
-            first, second = ours[0].quantity, theirs[0].quantity
-            if first and second and first.unit == second.unit and covered(ours[0], claim):
-                return f"says “{theirs[0].text}”, not “{ours[0].text}”."
-        pair = _opposites(slot)
-        if pair:
-            return f"says “{pair[1].text}”, not “{pair[0].text}”."
-    if laid.near >= 0.8 and bool(negations(mine)) != bool(negations(other)):
+    for ours, theirs in pairs:
+        if ours.quantity and theirs.quantity and _disagree(ours.quantity, theirs.quantity, claim):
+            return f"says “{theirs.text}”, not “{ours.text}”."
+    if in_place >= len(words) * _COPY and denies(mine.terms) != denies(other.terms):
         return "This source denies what the cited one affirms, or the other way round."
     return None
 
 
-def _solid(term: Term) -> bool:
-    return term.content and term.quantity is None and term.stem not in LIGHT
+def _laid(mine: Sequence[Term], other: Sequence[Term]) -> Iterator[tuple[Term, Term]]:
+    """Lay two sentences side by side: words by stem, a number on a number of the same unit."""
+    ours, theirs = [_key(term) for term in mine], [_key(term) for term in other]
+    for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
+        yield from zip(
+            mine[block.a : block.a + block.size], other[block.b : block.b + block.size],
+            strict=True,
+        )  # fmt: skip
 
 
-def _same_subject(mine: Reading, other: Reading) -> bool:
-    """Whether neither sentence has a name or code that the other lacks."""
-    ours = [t for t in mine.terms if t.name]
-    theirs = [t for t in other.terms if t.name]
-    return all(covered(t, other) for t in ours) and all(covered(t, mine) for t in theirs)
+def _key(term: Term) -> str:
+    quantity = term.quantity
+    return term.stem if quantity is None else f"#{quantity.kind} {quantity.unit} {quantity.per}"
 
 
-def _without_values(laid: Alignment) -> float:
-    words = [t for t in laid.claim.terms if _solid(t)]
-    kept = [laid.claim.terms[i] for i, _ in laid.pairs if _solid(laid.claim.terms[i])]
-    return len(kept) / len(words) if words else 0.0
+def _names(reading: Reading) -> set[str]:
+    return {term.stem for term in reading.terms if term.name}
 
 
-def _values(terms: Sequence[Term]) -> list[Term]:
-    return [t for t in terms if t.quantity is not None and t.quantity.kind != "label"]
-
-
-def _opposites(slot: Slot) -> tuple[Term, Term] | None:
-    return next(
-        ((a, b) for a in slot.claim for b in slot.evidence if antonyms(a.stem, b.stem)), None
+def _disagree(ours: Quantity, theirs: Quantity, claim: Reading) -> bool:
+    """Whether two numbers in one place are not the same, and the claim has ours."""
+    return compare(ours, theirs) not in _FOLLOWS and any(
+        compare(stated, ours) in _FOLLOWS for stated in claim.quantities
     )
 
 

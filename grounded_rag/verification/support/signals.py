@@ -1,27 +1,31 @@
-"""Short constructors for the signals of the built-in checks."""
+"""What the built-in checks share: their signals in short, and when they are asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import wraps
 
+from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import Reason, Signal
-from grounded_rag.verification.support.terms import Term
-
-_SHOWN = 5
 
 
-def veto(check: str, reason: Reason, detail: str, *, score: float | None = None) -> Signal:
+def veto(check: str, reason: Reason, detail: str) -> Signal:
     """A finding that rejects the claim."""
-    return Signal(check=check, passed=False, reason=reason, detail=detail, score=score)
+    return Signal(check=check, passed=False, reason=reason, detail=detail)
 
 
-def fine(check: str, detail: str, *, score: float | None = None) -> Signal:
+def fine(check: str, detail: str) -> Signal:
     """A veto check that found nothing wrong."""
-    return Signal(check=check, passed=True, detail=detail, score=score)
+    return Signal(check=check, passed=True, detail=detail)
 
 
-def listed(terms: Iterable[Term | str]) -> str:
-    """Return at most five terms as quoted text for a person."""
-    texts = [term if isinstance(term, str) else term.text for term in terms]
-    shown = ", ".join(f"“{text}”" for text in texts[:_SHOWN])
-    return shown + (f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else "")
+def of_wording(
+    check: Callable[[ClaimCase], Signal | None],
+) -> Callable[[ClaimCase], Signal | None]:
+    """Return a check that has nothing to say about a verbatim claim: it is the source's."""
+
+    @wraps(check)
+    def asked(case: ClaimCase) -> Signal | None:
+        return None if case.verbatim else check(case)
+
+    return asked

@@ -1,82 +1,55 @@
-"""Claims that read a table row as "column: cell" pairs: exact reading, or nothing."""
+"""Does a claim give a cell of a table under the name of another column?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
+import re
+from collections.abc import Sequence
 
-from grounded_rag.protocols import ClaimCase, EvidencePiece
-from grounded_rag.text.lines import is_delimiter_row
-from grounded_rag.types import Signal
+from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.words import content_words
+from grounded_rag.types import Reason, Signal
+from grounded_rag.verification.support.signals import of_wording, veto
 
-_MAX = 20_000
 
-
+@of_wording
 def table_cells(case: ClaimCase) -> Signal | None:
-    """Confirm a claim that pairs cells of one row with their own columns, and adds nothing.
+    """Reject a claim that names a column of the quoted row and gives another column's cell.
 
-    "Card: Gold; Fee a year: €95" from a row under the header "Card | Fee a year". Every pair must
-    be exact; whatever else the claim holds leaves it to the other checks.
+    "988 complaints were decided for the customer" from a row that has 988 under "Received" and 602
+    under "Decided for the customer".
     """
-    if not reads_row(case):
+    for piece in case.evidence:
+        for statement in piece.statements:
+            wrong = _wrong(case.claim.text, statement.cells[1:])
+            if wrong is not None:
+                name, given, right = wrong
+                return veto(
+                    "table_cells",
+                    Reason.WRONG_CELL,
+                    f"The claim gives “{given}” for “{name}”; the row gives “{right}” there.",
+                )
+    return None
+
+
+def _wrong(claim: str, cells: Sequence[tuple[str, str]]) -> tuple[str, str, str] | None:
+    """Return a column that a claim names, the cell that it gives there, and the right one."""
+    given = [(name, cell) for name, cell in cells if _holds(claim, cell)]
+    if not given:
         return None
-    return Signal(
-        check="nearness",
-        passed=True,
-        score=1.0,
-        detail="The claim reads cells of the quoted row under the names of their columns.",
-        role="decider",
-    )
+    words = {word.stem for word in content_words(claim)}
+    named = [
+        (name, cell)
+        for name, cell in cells
+        if (parts := {word.stem for word in content_words(name)}) and parts <= words
+    ]
+    cells_given = {cell for _, cell in given}
+    if any(cell in cells_given for _, cell in named):
+        return None
+    return (named[0][0], given[0][1], named[0][1]) if named else None
 
 
-def reads_row(case: ClaimCase) -> bool:
-    """Whether a claim is nothing but "column: cell" pairs of the one row that it quotes."""
-    if len(case.evidence) != 1 or ": " not in case.claim.text or len(case.claim.text) > _MAX:
+def _holds(claim: str, cell: str) -> bool:
+    """Whether a claim holds a cell that says more than a word such as "no"."""
+    if not any(map(str.isdigit, cell)):
         return False
-    pairs = _pairs(case.evidence[0])
-    parts = [" ".join(part.split()) for part in case.claim.text.rstrip(".").split(";")]
-    return bool(pairs) and all(part in pairs for part in parts)
-
-
-def without_row_readings(
-    check: Callable[[ClaimCase], Signal | None],
-) -> Callable[[ClaimCase], Signal | None]:
-    """Return `check` silenced where `table_cells` has decided.
-
-    Checks for prose would take a column's name for the subject of its neighbour's cell.
-    """
-
-    @wraps(check)
-    def silenced(case: ClaimCase) -> Signal | None:
-        return None if reads_row(case) else check(case)
-
-    return silenced
-
-
-def _pairs(piece: EvidencePiece) -> frozenset[str]:
-    """Return every "column: cell" of a quoted row that stands with its header."""
-    row = piece.sentence_span.of(piece.chunk.chunk.text)
-    header, found, _ = piece.sentence.partition("\n")
-    if not found or "\n" in row.strip() or not piece.sentence.endswith(row):
-        return frozenset()
-    names, cells = _cells(header), _cells(row)
-    if len(names) != len(cells) or len(cells) < 2 or not _ruled(header, piece.chunk.chunk.text):
-        return frozenset()
-    return frozenset(
-        f"{name}: {cell}" for name, cell in zip(names, cells, strict=True) if name and cell
-    )
-
-
-def _cells(row: str) -> list[str]:
-    text = row.strip()
-    if "|" not in text or "\\|" in text:
-        return []
-    # One pipe a side: an empty cell at the edge still is a cell.
-    inner = text.removeprefix("|").removesuffix("|")
-    return [" ".join(cell.split()) for cell in inner.split("|")]
-
-
-def _ruled(header: str, text: str) -> bool:
-    """Whether the line below `header` is the rule of a table: without one, it may be no header."""
-    below = text[text.find(header) + len(header) :].lstrip("\r\n").partition("\n")[0]
-    return is_delimiter_row(below)
+    return re.search(rf"(?<![\w.,]){re.escape(cell)}(?!\w|[.,]\d)", claim) is not None

@@ -1,0 +1,322 @@
+"""How sentences hang together: what takes back, points back, leads in, denies or withdraws.
+
+The lists are data (`data/statements.toml`) and those of all languages are joined. Reading too much
+into them makes a statement longer, or a claim open; it never lets one pass.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from grounded_rag.resources import data_file
+from grounded_rag.text.units import lookup
+
+# Vowel signs and accents that combine are no word characters to `re`, and are part of words.
+_SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff\u0e31-\u0e4e"
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_SIGNED_WORD = re.compile(rf"(?:[^\W_]|[{_SIGNS}])+(?:['-](?:[^\W_]|[{_SIGNS}])+)*")
+_ARTICLES = frozenset({"das", "die"})
+_FEW = 4
+_TWO = 2
+_FEW_CHARACTERS = 5
+_BRIEF = 9
+_CURT = 3
+_BOX_REACH = 16
+_LONGEST = 5
+_TELLING = 4
+_REACH = 60
+_SHORT_PARAGRAPH = 100
+_CLAUSE = 6
+_NOTE = re.compile(r"[*†‡(（\[]|[¹²³⁴-⁹]")
+
+
+def restricts(
+    sentence: str, before: str = "", *, apart: bool = False, language: str | None = None
+) -> bool:
+    """Whether a sentence takes back, narrows or corrects the one before it.
+
+    Args:
+        sentence: The sentence, presentation folded away.
+        before: The sentence before it.
+        apart: Whether a paragraph, list item or label of its own holds it; then only its opening
+            words count.
+        language: Their language where known; the openings of all languages count otherwise.
+    """
+    body = sentence.lstrip(" \"'“”„«»*_-–—")
+    label, colon, rest = body[:_REACH].partition(":") if apart else (body, "", "")
+    if colon and 0 < len(label.split()) <= _FEW and rest.strip():
+        # "Agent: No, it is seven." answers "Caller: The fee is five."
+        body = body[len(label) + 1 :].lstrip()
+    elif not apart and _NOTE.match(sentence):
+        return True
+    head = _words(body[:_REACH])
+    if not head:
+        return False
+    takes_back = not apart and (_retracts(body) or _denies_briefly(body))
+    if _opens(head, body, "changes", "words"):
+        return takes_back or _changes(_words(body), body, before)
+    if _opens(head, body, "restricts", _known("restricts", language)):
+        return True
+    if takes_back or (not apart and _is_short(body, head)):
+        return True
+    if apart and len(body) <= _SHORT_PARAGRAPH and _retracts(body):
+        return True
+    if _opens(head, body, "points_back", _known("points_back", language)) and (
+        head[0] not in _ARTICLES or not _names_a_noun(body)
+    ):
+        return not _limits().isdisjoint(_words(body)) or any(
+            mark in body for mark in _denials(body)
+        )
+    if _opens(head, body, "pronouns", _known("pronouns", language)):
+        return not _set("validity", "words").isdisjoint(_words(body))
+    return False
+
+
+def _denials(body: str) -> Iterable[str]:
+    """Return marks that deny inside a word, or in a script that sets no spaces."""
+    return _set("headings", "unspaced") if body[:1] > "\u2e80" else ("n't", "n’t")
+
+
+def _known(section: str, language: str | None) -> str:
+    """Return the name of the list of a language in a section; "" where it has none of its own."""
+    return language if language is not None and language in _data()[section] else ""
+
+
+def _names_a_noun(body: str) -> bool:
+    """Whether a German article stands before its noun: "Das Archiv" and "Das gilt"."""
+    second = body.split(maxsplit=2)[1:2]
+    return bool(second) and second[0][:1].isupper()
+
+
+def _retracts(sentence: str) -> bool:
+    """Whether a sentence speaks of the validity of another one, wherever in it."""
+    words = _words(sentence)
+    if not _set("retracts", "words").isdisjoint(words):
+        return True
+    stems = _stems("retracts")
+    if any(word.startswith(stems) for word in words):
+        return True
+    line = f" {' '.join(words)} "
+    return any(f" {phrase} " in line for phrase in _phrases("retracts"))
+
+
+def _denies_briefly(sentence: str) -> bool:
+    """Whether a sentence is little more than a negation of what stands before it.
+
+    "Since May this is not so."; a negation about something else has a subject of its own.
+    """
+    words = _words(sentence)
+    if len(words) > _BRIEF or _set("headings", "negations").isdisjoint(words):
+        return False
+    return len(words) <= _CURT or not _set("retracts", "points").isdisjoint(words)
+
+
+def _changes(words: list[str], body: str, before: str) -> bool:
+    """Whether a sentence that begins with a time says that the one before it has changed."""
+    if not _set("changes", "ranges").isdisjoint(words[1:_LONGEST]):
+        return False
+    if body[:1] > "\u2e80" or not _limits().isdisjoint(words[1:]):
+        return True
+    if not _openings("points_back", "").keys().isdisjoint(words[1:]):
+        return True
+    return any(len(word) >= _TELLING and word in words for word in _words(before))
+
+
+def depends(sentence: str, language: str | None = None) -> bool:
+    """Whether a sentence cannot be read alone: it opens with a pronoun, "Hence" or "Yes".
+
+    Args:
+        sentence: The sentence.
+        language: Its language where known; the openings of all languages count otherwise.
+    """
+    head = _words(sentence[:_REACH])
+    if not head or not _opens(head, sentence, "dependent", _known("dependent", language)):
+        return False
+    if _opens(head, sentence, "existence", "words"):
+        return False
+    soon = _words(sentence)[1:_CLAUSE]
+    return not any(
+        _opens(head, sentence, "impersonal", each) and not _set("clauses", each).isdisjoint(soon)
+        for each in _data()["impersonal"]
+    )
+
+
+def announces(sentence: str) -> bool:
+    """Whether a sentence says that something follows, briefly or at its end.
+
+    "One of the following items.", "Imagine the worst.", "Here is what people say."
+    """
+    words = _words(sentence[-_REACH:])
+    if len(words) <= _BRIEF and words and _opens(words, sentence, "presents"):
+        return True
+    words = words if len(words) <= _BRIEF and len(sentence) <= _REACH else words[-_TELLING:]
+    listed = _set("announces", "words")
+    return any(
+        word in listed and not (words[at + 1 :] and lookup(words[at + 1]) is not None)
+        for at, word in enumerate(words)
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_neutral(lead: str) -> bool:
+    """Whether a line that leads into a list says nothing about it ("The main points:")."""
+    return _set("neutral_leads", "words").issuperset(_words(lead))
+
+
+@lru_cache(maxsize=4096)
+def heading_denies(heading: str) -> bool:
+    """Whether a sentence under this heading is not asserted as it stands.
+
+    "Myths" and "What we do not cover" deny; "If you do not pay" and "Payments you did not
+    authorise" name a case and a topic.
+    """
+    if "|" in heading:
+        # The header of a table, carried along as a heading.
+        return False
+    if any(mark in heading for mark in _set("headings", "unspaced")):
+        return True
+    words = _words(heading)
+    if not words or heading.rstrip().endswith("?"):
+        return False
+    if len(words) == 1 and words[0] in _set("headings", "alone"):
+        return True
+    stems, whole = _stems("headings"), _set("headings", "whole")
+    if any(word in whole or word.startswith(stems) for word in words):
+        return True
+    line = f" {' '.join(words)} "
+    if any(f" {phrase} " in line for phrase in _phrases("headings")):
+        return True
+    if words[0] == "no" and len(words) < _FEW:
+        return True
+    topic = words[0] in _set("headings", "topics")
+    negations = _set("headings", "negations")
+    return not topic and any(
+        (word in negations or word.endswith("n't"))
+        and not (at and words[at - 1] in _set("headings", "topics"))
+        and word not in ("didn't", "haven't", "hasn't", "hadn't", "wasn't", "weren't")
+        for at, word in enumerate(words)
+    )
+
+
+def unasserted(text: str, start: int, end: int, begin: int | None = None) -> bool:
+    """Whether text is struck out, commented out, or an item that is not ticked.
+
+    Args:
+        text: The whole passage.
+        start: Where the line or item begins, its marker included.
+        end: One past the sentence.
+        begin: Where the sentence itself begins; `start` by default.
+    """
+    begin = start if begin is None else begin
+    boxes, pairs = _marks()
+    head = text[start : min(end, start + _BOX_REACH)].lstrip(" \t-*+•0123456789.)")
+    if head.startswith(boxes):
+        return True
+    for left, right in pairs:
+        if left not in text:
+            continue
+        position = 0
+        while (opened := text.find(left, position)) >= 0 and opened < end:
+            closed = text.find(right, opened + len(left))
+            if closed < 0:
+                # An open comment hides the rest; an open strike is two tildes.
+                if left != right and begin < len(text):
+                    return opened < end
+                break
+            if begin < closed + len(right):
+                return True
+            position = closed + len(right)
+    return False
+
+
+@lru_cache(maxsize=1)
+def boxes() -> tuple[str, ...]:
+    """Return the boxes that a list item may begin with, ticked or not."""
+    marks = _data()["unasserted"]
+    return (*marks["ticked"], *marks["boxes"])
+
+
+def common_capitals() -> frozenset[str]:
+    """Return words that are written with a capital and name nothing of their own."""
+    return _set("common_capitals", "words")
+
+
+def asking_words() -> frozenset[str]:
+    """Return words by which a question asks, whatever it is about."""
+    return _set("asking", "words")
+
+
+def _words(text: str) -> list[str]:
+    pattern = _WORD if text.isascii() else _SIGNED_WORD
+    return pattern.findall(text.lower().replace("’", "'"))
+
+
+def _opens(head: list[str], text: str, section: str, name: str = "") -> bool:
+    """Whether a text begins with one of the openings of a section.
+
+    Args:
+        head: Its first words.
+        text: The text, for scripts that set no spaces.
+        section: The section.
+        name: The list in it; "" for the lists of all languages in it.
+    """
+    openings = _openings(section, name)
+    behind = openings.get(head[0])
+    if behind is not None and any(head[1 : 1 + len(rest)] == rest for rest in behind):
+        return True
+    if text[:1] <= "\u2e80":
+        return False
+    return any(text[:size] in openings for size in range(1, _LONGEST + 1))
+
+
+def _is_short(body: str, head: list[str]) -> bool:
+    if body[:1] > "\u2e80":
+        return len(body) <= _FEW_CHARACTERS
+    return len(head) <= _TWO
+
+
+@lru_cache(maxsize=1)
+def _data() -> dict[str, Any]:
+    with data_file("statements.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+@lru_cache(maxsize=16)
+def _openings(section: str, name: str) -> dict[str, list[list[str]]]:
+    """Return what may stand behind each first word of the openings of a section."""
+    listed = _data()[section]
+    found: dict[str, list[list[str]]] = {}
+    for text in (listed[name],) if name else listed.values():
+        for part in text.split("|") if "|" in text else text.split():
+            first, *rest = part.split()
+            found.setdefault(first, []).append(rest)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _set(section: str, name: str) -> frozenset[str]:
+    return frozenset(_data()[section][name].split())
+
+
+@lru_cache(maxsize=16)
+def _phrases(section: str) -> tuple[str, ...]:
+    return tuple(" ".join(part.split()) for part in _data()[section]["phrases"].split("|"))
+
+
+@lru_cache(maxsize=4)
+def _stems(section: str) -> tuple[str, ...]:
+    return tuple(_data()[section]["stems"].split())
+
+
+def _limits() -> frozenset[str]:
+    return _set("limits", "words")
+
+
+@lru_cache(maxsize=1)
+def _marks() -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    marks = _data()["unasserted"]
+    return tuple(marks["boxes"]), tuple((left, right) for left, right in marks["pairs"])
