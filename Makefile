@@ -52,7 +52,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.dev
-	@for name in cases golden retrieval support_tampered diagnosis follow_ups quote_modes streaming \
+	@for name in cases recorded_drafts golden retrieval support_tampered diagnosis follow_ups quote_modes streaming \
 	  locate_speed locate_scaling chunking index_overhead; do \
 	  echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
