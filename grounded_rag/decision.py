@@ -6,6 +6,7 @@ Pure functions; `pipeline` calls them between its calls of the generator.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from grounded_rag.config import Policy
 from grounded_rag.protocols import FailedClaim, Reask
@@ -160,26 +161,19 @@ def decide(
         asked_for_claims: Whether a re-ask about the output as a whole was already made.
         asked: The re-asks made so far. None of them is made again.
     """
-    decision = _decide(
+    decide_if = partial(
+        _decide,
         progress,
         verification,
         stop=stop,
         policy=policy,
-        may_ask_again=may_ask_again,
         first=first,
         asked_for_claims=asked_for_claims,
     )
-    if not isinstance(decision, AskAgain) or decision.reask not in asked:
-        return decision
-    return _decide(
-        progress,
-        verification,
-        stop=stop,
-        policy=policy,
-        may_ask_again=False,
-        first=first,
-        asked_for_claims=asked_for_claims,
-    )
+    decision = decide_if(may_ask_again=may_ask_again)
+    if isinstance(decision, AskAgain) and decision.reask in asked:
+        return decide_if(may_ask_again=False)
+    return decision
 
 
 def _decide(

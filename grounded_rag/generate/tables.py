@@ -19,11 +19,9 @@ def row_claim(row: str, header: str, question: Question) -> str:
         header: The table's header row, or "".
         question: The question.
     """
-    cells = _cells(row)
-    names = _cells(header)
-    if len(names) != len(cells):
+    cells, names, chosen = _chosen(row, header, question)
+    if not names:
         return ", ".join(cell for cell in cells if cell)
-    chosen = _asked(names, question) or range(1, len(cells))
     pairs = [(names[at], cells[at]) for at in chosen if names[at] and cells[at]]
     return told_row(cells[0], pairs)
 
@@ -36,14 +34,22 @@ def row_reading(row: str, header: str, question: Question) -> str:
         header: The table's header row, or "".
         question: The question.
     """
-    cells = _cells(row)
-    names = _cells(header)
-    if len(names) != len(cells):
+    cells, names, chosen = _chosen(row, header, question)
+    if not names:
         return ", ".join(cell for cell in cells if cell)
-    chosen = _asked(names, question) or range(1, len(cells))
     return "; ".join(
         f"{names[at]}: {cells[at]}" if names[at] else cells[at] for at in (0, *chosen) if cells[at]
     )
+
+
+def _chosen(
+    row: str, header: str, question: Question
+) -> tuple[list[str], list[str], Sequence[int]]:
+    """Return the cells, the names of their columns if they fit, and the columns to tell."""
+    cells, names = _cells(row), _cells(header)
+    if len(names) != len(cells):
+        return cells, [], ()
+    return cells, names, _asked(names, question) or range(1, len(cells))
 
 
 def _asked(names: Sequence[str], question: Question) -> list[int]:

@@ -6,12 +6,12 @@ from grounded_rag.text.offsets import utf8_span, utf16_span
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, CitationCheck, Located, Reason, Span
 from grounded_rag.verification.characters import is_invisible
-from grounded_rag.verification.chunk_ids import ResolvedId, resolve_id
+from grounded_rag.verification.chunk_ids import resolve_id
 from grounded_rag.verification.diagnosis import diagnose
 from grounded_rag.verification.folding import FoldedText, Place
 from grounded_rag.verification.layout import Sentence
 from grounded_rag.verification.locate import Cut, Match, Quote, locate
-from grounded_rag.verification.occurrences import Choice, choose_place
+from grounded_rag.verification.occurrences import choose_place
 from grounded_rag.verification.passages import Passage, Passages
 from grounded_rag.verification.wording import without_number
 
@@ -39,11 +39,7 @@ def check_citation(
     """
     if not _shows(citation.quote):
         return _failed(citation, Reason.EMPTY_QUOTE, "The quote is empty; copy the evidence.")
-    resolved = (
-        ResolvedId(citation.chunk_id)
-        if citation.chunk_id in passages
-        else resolve_id(citation.chunk_id, passages.ids, repair=repair)
-    )
+    resolved = resolve_id(citation.chunk_id, passages.ids, repair=repair)
     if resolved.id is None:
         reason = resolved.problem or Reason.UNKNOWN_CHUNK
         return _failed(citation, reason, resolved.detail)
@@ -116,11 +112,7 @@ def _failed(citation: Citation, reason: Reason, detail: str) -> CitationCheck:
 def _located(
     citation: Citation, claim: str, passage: Passage, match: Match, *, repaired_id: bool
 ) -> CitationCheck:
-    choice = (
-        Choice(match.places[0], ambiguous=False)
-        if len(match.places) == 1
-        else choose_place(passage, match.places, claim)
-    )
+    choice = choose_place(passage, match.places, claim)
     located = place_in(passage, *choice.place, match=match, ambiguous=choice.ambiguous)
     problem, detail, nearest = _usable(passage, choice.place, located.quote, claim)
     return CitationCheck.trusted(

@@ -56,23 +56,22 @@ def restricts(
     head = _words(body[:_REACH])
     if not head:
         return False
-    takes_back = not apart and (_retracts(body) or _denies_briefly(body))
+    words = _words(body)
+    takes_back = not apart and (_retracts(words) or _denies_briefly(words))
     if _opens(head, body, "changes", "words"):
-        return takes_back or _changes(_words(body), body, before)
+        return takes_back or _changes(words, body, before)
     if _opens(head, body, "restricts", _known("restricts", language)):
         return True
     if takes_back or (not apart and _is_short(body, head)):
         return True
-    if apart and len(body) <= _SHORT_PARAGRAPH and _retracts(body):
+    if apart and len(body) <= _SHORT_PARAGRAPH and _retracts(words):
         return True
     if _opens(head, body, "points_back", _known("points_back", language)) and (
         head[0] not in _ARTICLES or not _names_a_noun(body)
     ):
-        return not _limits().isdisjoint(_words(body)) or any(
-            mark in body for mark in _denials(body)
-        )
+        return not _limits().isdisjoint(words) or any(mark in body for mark in _denials(body))
     if _opens(head, body, "pronouns", _known("pronouns", language)):
-        return not _set("validity", "words").isdisjoint(_words(body))
+        return not _set("validity", "words").isdisjoint(words)
     return False
 
 
@@ -92,9 +91,8 @@ def _names_a_noun(body: str) -> bool:
     return bool(second) and second[0][:1].isupper()
 
 
-def _retracts(sentence: str) -> bool:
-    """Whether a sentence speaks of the validity of another one, wherever in it."""
-    words = _words(sentence)
+def _retracts(words: list[str]) -> bool:
+    """Whether a sentence, as words, speaks of the validity of another one, wherever in it."""
     if not _set("retracts", "words").isdisjoint(words):
         return True
     stems = _stems("retracts")
@@ -104,12 +102,11 @@ def _retracts(sentence: str) -> bool:
     return any(f" {phrase} " in line for phrase in _phrases("retracts"))
 
 
-def _denies_briefly(sentence: str) -> bool:
-    """Whether a sentence is little more than a negation of what stands before it.
+def _denies_briefly(words: list[str]) -> bool:
+    """Whether a sentence, as words, is little more than a negation of what stands before it.
 
     "Since May this is not so."; a negation about something else has a subject of its own.
     """
-    words = _words(sentence)
     if len(words) > _BRIEF or _set("headings", "negations").isdisjoint(words):
         return False
     return len(words) <= _CURT or not _set("retracts", "points").isdisjoint(words)

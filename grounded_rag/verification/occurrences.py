@@ -29,9 +29,11 @@ def choose_place(passage: Passage, places: tuple[Place, ...], claim: str) -> Cho
 
     Args:
         passage: The cited chunk.
-        places: Where the quote stands, in order; two or more.
+        places: Where the quote stands, in order; never empty.
         claim: Text of the claim.
     """
+    if len(places) == 1:
+        return Choice(places[0], ambiguous=False)
     body = tuple(place for place in places if not passage.in_heading(place)) or places
     if len(body) == 1:
         return Choice(body[0], ambiguous=False)

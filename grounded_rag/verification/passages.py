@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Literal
 
 from grounded_rag.text.language import guess_language
-from grounded_rag.text.lines import LineKind, group_units
+from grounded_rag.text.lines import Line, LineKind, classify_lines, group_units
 from grounded_rag.text.sentences import sentence_bounds
 from grounded_rag.types import Chunk, RetrievedChunk
 from grounded_rag.verification.characters import DAMAGED
@@ -23,8 +23,8 @@ class Passage:
     """One retrieved chunk. Everything but the text is worked out when it is first asked for."""
 
     __slots__ = (
-        "_context", "_damage", "_headings", "_language", "_layout", "_sentences", "retrieved",
-        "source", "statements",
+        "_context", "_damage", "_headings", "_language", "_layout", "_lines", "_sentences",
+        "retrieved", "source", "statements",
     )  # fmt: skip
 
     def __init__(self, retrieved: RetrievedChunk) -> None:
@@ -35,6 +35,7 @@ class Passage:
         self._damage: tuple[int, ...] | None = None
         self._context: FoldedText | None = None
         self._layout: Layout | None = None
+        self._lines: list[Line] | None = None
         self._language: str | Literal[False] | None = False
         # Statements by where their sentence begins; `statements` makes them.
         self.statements: dict[int, Any] = {}
@@ -60,6 +61,13 @@ class Passage:
         if self._sentences is None:
             self._sentences = sentence_bounds(self.text)
         return self._sentences
+
+    @property
+    def lines(self) -> list[Line]:
+        """Every line of the text with its kind."""
+        if self._lines is None:
+            self._lines = classify_lines(self.text)
+        return self._lines
 
     @property
     def layout(self) -> Layout:
@@ -161,16 +169,13 @@ class Passages:
         for passages in self._by_id.values():
             yield from passages
 
-    def __contains__(self, chunk_id: str) -> bool:
-        return chunk_id in self._by_id
-
     def __len__(self) -> int:
         return len(self._by_id)
 
     @property
-    def ids(self) -> tuple[str, ...]:
+    def ids(self) -> Collection[str]:
         """Every id once."""
-        return tuple(self._by_id)
+        return self._by_id.keys()
 
     def get(self, chunk_id: str) -> tuple[Passage, ...]:
         """Return the passages under an id: none, one, or several that contradict each other."""

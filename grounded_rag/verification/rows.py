@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
-from grounded_rag.text.lines import Line, LineKind, classify_lines
+from grounded_rag.text.lines import Line, LineKind
 from grounded_rag.text.listing import told_row
 from grounded_rag.text.words import content_words
 from grounded_rag.verification.passages import Passage
@@ -15,6 +17,7 @@ from grounded_rag.verification.wording import clean_wording
 Words = Callable[[str], Sequence[str]]
 """Makes words of a text, as those of a claim were made."""
 
+_TABLE = (LineKind.ROW, LineKind.DELIMITER)
 _PIPE = re.compile(r"(?<!\\)\|")
 _BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _BETWEEN = frozenset(":,;-–—|=·.")
@@ -74,7 +77,7 @@ def _header(passage: Passage, text: str, start: int) -> tuple[str, ...]:
 
     A chunk that begins inside a table carries the header's cells as its last heading.
     """
-    lines = _table_lines(text, start)
+    lines = _table_lines(passage, start)
     index = next((at for at, line in enumerate(lines) if line.start == start), len(lines))
     rules = [at for at, line in enumerate(lines) if line.kind is LineKind.DELIMITER]
     if rules:
@@ -93,18 +96,18 @@ def _header(passage: Passage, text: str, start: int) -> tuple[str, ...]:
     return ()
 
 
-def _table_lines(text: str, start: int) -> list[Line]:
+def _table_lines(passage: Passage, start: int) -> list[Line]:
     """Return the lines of the table that holds the line at `start`."""
-    kinds = (LineKind.ROW, LineKind.DELIMITER)
-    run: list[Line] = []
-    for line in classify_lines(text):
-        if line.kind in kinds:
-            run.append(line)
-            continue
-        if any(each.start == start for each in run):
-            break
-        run = []
-    return run
+    lines = passage.lines
+    first = bisect_left(lines, start, key=attrgetter("start"))
+    if first == len(lines) or lines[first].start != start or lines[first].kind not in _TABLE:
+        return []
+    last = first + 1
+    while first and lines[first - 1].kind in _TABLE:
+        first -= 1
+    while last < len(lines) and lines[last].kind in _TABLE:
+        last += 1
+    return lines[first:last]
 
 
 def _cells(row: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ back is then seen to differ, in any language: nothing has to be known about what
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from grounded_rag.text.language import guess_language
@@ -119,9 +120,10 @@ def _row(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
     before, after = _around_table(passage, layout, place)
     told = [_introducing(clean_wording(_of(layout, each))) for each in before]
     # The name of the first column says what its cells are, and is not told with them.
-    denying = [text for text in (*headings, *row.header[:1]) if heading_denies(text)]
-    parts = [line for line in map(_introducing, denying[-1:]) if line not in told]
-    parts += [*told, row.reading(), *(clean_wording(_of(layout, each)) for each in after)]
+    denial = _denial((*headings, *row.header[:1]))
+    told = [*([denial] if denial and denial not in told else []), *told]
+    reading = row.reading()
+    parts = [*told, reading, *(clean_wording(_of(layout, each)) for each in after)]
     spans = [(layout.at(p).start, layout.at(p).end) for p in (*before, place, *after)]
     statement = Statement.trusted(
         text=" ".join(parts),
@@ -133,8 +135,8 @@ def _row(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
         asserted=not unasserted(layout.text, sentence.start, sentence.end),
         cells=tuple(zip(row.header, row.cells, strict=False)),
     )
-    alone = not (before or after or denying)
-    return Found(statement, row.reading(), "", alone=alone, row=row, definition=False)
+    alone = not (told or after)
+    return Found(statement, reading, "", alone=alone, row=row, definition=False)
 
 
 def _around_table(
@@ -191,12 +193,11 @@ def _prose(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
     spans = [_worded(layout, p) for p in (*lead, *question, *antecedents)]
     ahead = len(spans)
     spans += [*worded, *(_worded(layout, p) for p in restrictions)]
-    denying = [heading for heading in headings if heading_denies(heading)]
     before = [clean_wording(text[a:b]) for a, b in spans[:ahead]]
     before[: len(lead)] = [_introducing(line) for line in before[: len(lead)]]
-    parts = [line for line in map(_introducing, denying[-1:]) if line not in before]
-    parts += before
-    parts += [core, *(clean_wording(text[a:b]) for a, b in spans[ahead + len(worded) :])]
+    denial = _denial(headings)
+    parts = [*([denial] if denial and denial not in before else []), *before, core]
+    parts += [clean_wording(text[a:b]) for a, b in spans[ahead + len(worded) :]]
     antecedent = " ".join(clean_wording(_of(layout, p)) for p in antecedents)
     statement = Statement.trusted(
         text=" ".join(parts),
@@ -213,10 +214,15 @@ def _prose(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
         ),
     )
     says = [place for place in lead if not is_neutral(_of(layout, place))]
-    alone = not (question or says or restrictions or denying)
+    alone = not (question or says or restrictions or denial)
     definition = _defines(text, begin)
     mark = text[sentence.start : numbered].strip()
     return Found(statement, core, antecedent, alone, None, definition, mark)
+
+
+def _denial(headings: Sequence[str]) -> str:
+    """Return the innermost heading that denies what stands under it, as it is told; or ""."""
+    return next((_introducing(text) for text in reversed(headings) if heading_denies(text)), "")
 
 
 def _introducing(line: str) -> str:
