@@ -23,7 +23,7 @@ from rich.table import Table
 from grounded_rag import Policy, verify
 from grounded_rag.evaluation.diagnosis import Diagnosis, diagnose
 from grounded_rag.evaluation.gold import gold_places
-from grounded_rag.evaluation.judging import judged
+from grounded_rag.evaluation.observed import judged
 from grounded_rag.evaluation.records import EvalRecord, GoldenItem, OtherAnswer
 from grounded_rag.ingest import read_document, scan
 from grounded_rag.resources import demo_corpus_dir

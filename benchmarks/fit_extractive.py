@@ -26,7 +26,7 @@ from grounded_rag.generate.ranking import PIECES, Features, Linear, Ranker
 from grounded_rag.index.embedding import default_embedding
 from grounded_rag.index.retrieval import HybridRetriever
 from grounded_rag.index.store import Index
-from grounded_rag.ingestion import update_index
+from grounded_rag.ingest.update import update_index
 from grounded_rag.protocols import GenerationRequest, Query
 from grounded_rag.resources import default_refusal, demo_corpus_dir
 from grounded_rag.validity import parse_instant

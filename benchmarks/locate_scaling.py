@@ -17,9 +17,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from grounded_rag.types import Citation
-from grounded_rag.verification.chunk_inputs import read_chunks
 from grounded_rag.verification.citations import check_citation
-from grounded_rag.verification.passages import Passages
+from grounded_rag.verification.passages import Passages, read_chunks
 
 SIZES = (62_500, 125_000, 250_000, 500_000, 1_000_000)
 STEEPEST = 1.2

@@ -20,9 +20,13 @@ from pathlib import Path
 
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.generate import PromptSet
-from grounded_rag.generate.messages import BuiltMessages, build_messages
+from grounded_rag.generate.messages import (
+    SAFETY_FACTOR,
+    BuiltMessages,
+    build_messages,
+    estimate_tokens,
+)
 from grounded_rag.generate.schema import labelled_model, response_model
-from grounded_rag.generate.tokens import SAFETY_FACTOR, estimate_tokens
 from grounded_rag.protocols import GenerationRequest
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Claim

@@ -24,11 +24,10 @@ from typing import NamedTuple
 
 from grounded_rag import update_index
 from grounded_rag.ingest import read_document, scan
-from grounded_rag.receipts.canonical import seal
 from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ClaimCheck, TextStatus
 from grounded_rag.receipts.library import Held, Library, open_library
-from grounded_rag.receipts.make import make_receipt
+from grounded_rag.receipts.make import make_receipt, seal
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.types import (
     Answer,

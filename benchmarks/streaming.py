@@ -21,7 +21,7 @@ from typing import Any
 import anthropic
 
 from grounded_rag import GroundedRAG, Policy, StructuredGenerator
-from grounded_rag.generate.tokens import SAFETY_FACTOR, estimate_tokens
+from grounded_rag.generate.messages import SAFETY_FACTOR, estimate_tokens
 from grounded_rag.testing import StaticRetriever
 
 FIRST_TOKEN = 0.6

@@ -35,7 +35,7 @@ from support_tables import (
 )
 
 from grounded_rag.protocols import ClaimCase, TextPair
-from grounded_rag.text.numbers import Agreement, compare
+from grounded_rag.text.quantities import Agreement, compare
 from grounded_rag.text.words import content_words
 from grounded_rag.verification.support import default_checks
 from grounded_rag.verification.support.score import CAP, ScoreParts, score_parts

@@ -68,15 +68,14 @@ from grounded_rag.types import (
 from grounded_rag.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from grounded_rag.confirmation import averify
     from grounded_rag.conversation.conversation import Conversation
     from grounded_rag.generate.citations_api import CitationsGenerator
     from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.structured import StructuredGenerator
     from grounded_rag.index.embedding import MiniLMEmbedding
-    from grounded_rag.index.foreign import LlamaIndexRetriever
-    from grounded_rag.ingestion import IngestReport, update_index
+    from grounded_rag.ingest.update import IngestReport, update_index
     from grounded_rag.judge import LLMJudge
+    from grounded_rag.llama import LlamaIndexRetriever
     from grounded_rag.models.entailment import OnnxEntailment
     from grounded_rag.models.nli import CrossEncoderEntailment
     from grounded_rag.models.token_detector import TokenDetector
@@ -85,13 +84,13 @@ if TYPE_CHECKING:
     from grounded_rag.receipts.audit import AuditReport, audit_receipts
     from grounded_rag.receipts.check import verify_receipt
     from grounded_rag.receipts.findings import ReceiptCheck
-    from grounded_rag.receipts.storage import load_receipt, save_receipt
+    from grounded_rag.receipts.make import load_receipt, save_receipt
     from grounded_rag.relevance import RelevanceCheck
     from grounded_rag.verification import verify
+    from grounded_rag.verification.deciders import role
     from grounded_rag.verification.rules import Rules
-    from grounded_rag.verification.stack import role
     from grounded_rag.verification.support import default_checks
-    from grounded_rag.verifier import Verifier
+    from grounded_rag.verification.verifier import Verifier, averify
 
 __all__ = [
     "Answer",
@@ -182,9 +181,9 @@ _LAZY = {
     "CrossEncoderEntailment": "grounded_rag.models.nli",
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
-    "IngestReport": "grounded_rag.ingestion",
+    "IngestReport": "grounded_rag.ingest.update",
     "LLMJudge": "grounded_rag.judge",
-    "LlamaIndexRetriever": "grounded_rag.index.foreign",
+    "LlamaIndexRetriever": "grounded_rag.llama",
     "MiniLMEmbedding": "grounded_rag.index.embedding",
     "OnnxEntailment": "grounded_rag.models.entailment",
     "ReceiptCheck": "grounded_rag.receipts.findings",
@@ -192,14 +191,14 @@ _LAZY = {
     "Rules": "grounded_rag.verification.rules",
     "StructuredGenerator": "grounded_rag.generate.structured",
     "TokenDetector": "grounded_rag.models.token_detector",
-    "Verifier": "grounded_rag.verifier",
+    "Verifier": "grounded_rag.verification.verifier",
     "audit_receipts": "grounded_rag.receipts.audit",
-    "averify": "grounded_rag.confirmation",
+    "averify": "grounded_rag.verification.verifier",
     "default_checks": "grounded_rag.verification.support",
-    "load_receipt": "grounded_rag.receipts.storage",
-    "role": "grounded_rag.verification.stack",
-    "save_receipt": "grounded_rag.receipts.storage",
-    "update_index": "grounded_rag.ingestion",
+    "load_receipt": "grounded_rag.receipts.make",
+    "role": "grounded_rag.verification.deciders",
+    "save_receipt": "grounded_rag.receipts.make",
+    "update_index": "grounded_rag.ingest.update",
     "verify": "grounded_rag.verification",
     "verify_receipt": "grounded_rag.receipts.check",
 }

@@ -23,8 +23,32 @@ from grounded_rag.types import (
     RefusalReason,
     StopReason,
     Verification,
+    number_references,
 )
 from grounded_rag.verification.restating import shipped_as
+
+
+def compose(claims: Sequence[ClaimVerdict]) -> str:
+    """Return the text of supported claims, each followed by the marks of its citations.
+
+    Args:
+        claims: Claims in reading order.
+
+    Raises:
+        ValueError: A claim is not supported or has no located citation; nothing unverified may
+            be composed, whoever calls.
+    """
+    for verdict in claims:
+        if not verdict.supported or not verdict.located:
+            raise ValueError("only supported claims with a located citation can be composed")
+    marks: list[list[str]] = [[] for _ in claims]
+    for reference in number_references(claims):
+        for index in reference.claims:
+            marks[index].append(f"[{reference.number}]")
+    return " ".join(
+        f"{verdict.text.strip()} {''.join(numbers)}"
+        for verdict, numbers in zip(claims, marks, strict=True)
+    )
 
 
 class Held(Frozen):

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from grounded_rag.config import Policy
-from grounded_rag.protocols import EntailmentModel, Generator, Judge, SupportCheck
+from grounded_rag.config import Policy, fingerprint
+from grounded_rag.errors import ConfigError, MissingKeyError
+from grounded_rag.pipeline import Parts
+from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever, SupportCheck
 from grounded_rag.relevance import RelevanceCheck
 from grounded_rag.types import Answer, AnswerStatus, Tier
+from grounded_rag.verification.deciders import stack_names
+from grounded_rag.verification.rules import Rules
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from grounded_rag.generate.prompts import PromptKind, PromptSet
+    from grounded_rag.index.retrieval import Reranker
+    from grounded_rag.index.store import Index
+
 
 Hook = Callable[[Answer], object]
 """Called with an answer; what it returns is ignored, and an error in it reaches the caller."""
@@ -67,3 +79,263 @@ def needs_review(answer: Answer) -> bool:
         or bool(answer.flags)
         or any(verdict.tier is Tier.NONE for verdict in answer.claims)
     )
+
+
+_CITATIONS = "anthropic-citations"
+
+
+def resolve_embedding(
+    embedding: BaseEmbedding | Literal["default"] | None,
+) -> BaseEmbedding | None:
+    """Return the embedding that a choice stands for; None means words alone."""
+    if embedding != "default":
+        return embedding
+    from grounded_rag.index.embedding import default_embedding
+
+    return default_embedding().embedding
+
+
+def make_generator(
+    choice: str | Generator,
+    *,
+    prompts: PromptSet,
+    embedding: BaseEmbedding | None = None,
+    quote_mode: Literal["copy", "label"] = "copy",
+) -> Generator:
+    """Return the generator that a name stands for, or the given one.
+
+    Args:
+        choice: "extractive", "anthropic", "anthropic/MODEL", "anthropic-citations",
+            "anthropic-citations/MODEL", any provider string of instructor, or a generator.
+        prompts: Prompts, of the kind that `prompt_kind` names.
+        embedding: Embedding that the extractive generator compares sentences with.
+        quote_mode: Whether a structured generator has quotes copied or sentences labelled.
+
+    Raises:
+        ConfigError: The name stands for nothing.
+        MissingKeyError: The provider has no credentials.
+        MissingExtraError: The provider's package is not installed.
+    """
+    if not isinstance(choice, str):
+        return choice
+    name = choice.strip()
+    if name == "extractive":
+        from grounded_rag.generate.extractive import ExtractiveGenerator
+
+        return ExtractiveGenerator(embedding=embedding)
+    provider, _, model = name.partition("/")
+    if provider == _CITATIONS:
+        from grounded_rag.generate.citations_api import CitationsGenerator
+
+        return CitationsGenerator(model or None, prompts=prompts)
+    if name != "anthropic" and "/" not in name:
+        raise ConfigError(
+            f"There is no generator named {choice!r}.",
+            hint='Use "extractive", "anthropic", "anthropic/MODEL", "anthropic-citations" or '
+            'another "provider/MODEL".',
+        )
+    from grounded_rag.generate.structured import StructuredGenerator
+
+    return StructuredGenerator(
+        None if name == "anthropic" else name, prompts=prompts, quote_mode=quote_mode
+    )
+
+
+def prompt_kind(options: Options) -> PromptKind:
+    """Return the kind of prompts that the named generator uses."""
+    choice = options.get("generator", "extractive")
+    if isinstance(choice, str) and choice.strip().partition("/")[0] == _CITATIONS:
+        return "citations"
+    return options.get("quote_mode", "copy")
+
+
+def prompt_set(folder: Path | str | None, *, kind: PromptKind = "copy") -> PromptSet:
+    """Return the prompts of a folder, or the built-in ones.
+
+    Raises:
+        PromptError: The folder lacks what makes answers checkable.
+    """
+    from grounded_rag.generate.prompts import PromptSet
+
+    return PromptSet.load(None if folder is None else Path(folder), kind=kind)
+
+
+def make_entailment(choice: Path | str | EntailmentModel | None) -> EntailmentModel | None:
+    """Return the entailment model of a folder, or the given one.
+
+    Raises:
+        ConfigError: The folder lacks a file of the model, or its labels do not tell.
+    """
+    if not isinstance(choice, str | Path):
+        return choice
+    from grounded_rag.models.entailment import OnnxEntailment
+
+    return OnnxEntailment(choice)
+
+
+def make_judge(choice: str | Judge | None, *, prompts: Path | str | None = None) -> Judge | None:
+    """Return the judge that a name stands for, or the given one.
+
+    Args:
+        choice: "anthropic", "PROVIDER/MODEL", a judge, or None.
+        prompts: Folder that may hold a `judge.md`.
+
+    Raises:
+        ConfigError: The name stands for nothing.
+        MissingKeyError: There are no credentials: a judge that never works would refuse everything.
+        MissingExtraError: The provider's package is not installed.
+        PromptError: The folder's `judge.md` lacks what a judge needs.
+    """
+    if not isinstance(choice, str):
+        return choice
+    name = choice.strip()
+    if name != "anthropic" and not all(name.partition("/")):
+        raise ConfigError(
+            f"There is no judge named {choice!r}.", hint='Use "anthropic" or "PROVIDER/MODEL".'
+        )
+    from grounded_rag.judge import LLMJudge
+
+    made = LLMJudge(None if name == "anthropic" else name, prompts=prompts)
+    try:
+        made.check()
+    except MissingKeyError as error:
+        raise MissingKeyError(
+            error.message, hint=f"Set the key of the judge {name!r}, or leave the judge out."
+        ) from None
+    return made
+
+
+def make_relevance(
+    choice: bool | RelevanceCheck, *, judge: object = None, prompts: Path | str | None = None
+) -> RelevanceCheck | None:
+    """Return how answers are looked at for relevance, or None.
+
+    Args:
+        choice: Whether to look, or how.
+        judge: The judge option: one that is named confirms what the embedding doubts.
+        prompts: Folder that may hold a `relevance.md`.
+
+    Raises:
+        ConfigError: The built-in embedding cannot be used.
+        PromptError: The folder's `relevance.md` lacks what a judge needs.
+    """
+    if not isinstance(choice, bool):
+        return choice
+    if not choice:
+        return None
+    embedding = resolve_embedding("default")
+    if embedding is None:
+        raise ConfigError(
+            "Relevance needs an embedding, and the built-in one cannot be used.",
+            hint="Pass relevance=RelevanceCheck(embedding=…, threshold=…).",
+        )
+    if not isinstance(judge, str):
+        return RelevanceCheck(embedding=embedding)
+    from grounded_rag.judge.llm import LLMRelevanceJudge
+
+    name = judge.strip()
+    confirming = LLMRelevanceJudge(None if name == "anthropic" else name, prompts=prompts)
+    return RelevanceCheck(embedding=embedding, judge=confirming)
+
+
+def make_parts(retriever: Retriever, options: Options) -> Parts:
+    """Return the parts of a pipeline.
+
+    Raises:
+        ConfigError: An option is unknown, or options do not fit together.
+        PromptError: The prompts folder lacks what makes answers checkable.
+    """
+    known = Options.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"Unknown option: {', '.join(unknown)}.",
+            hint=f"Known options: {', '.join(sorted(known))}.",
+        )
+    policy = options.get("policy", Policy())
+    if options.get("quote_mode", "copy") not in ("copy", "label"):
+        raise ConfigError(
+            f"There is no quote mode {options['quote_mode']!r}.", hint='Use "copy" or "label".'
+        )
+    prompts = prompt_set(options.get("prompts"), kind=prompt_kind(options))
+    refusal = options.get("refusal", prompts.refusal)
+    if not refusal.strip():
+        raise ConfigError("The refusal string is empty.", hint="Give a sentence, or leave it out.")
+    choice = options.get("generator", "extractive")
+    checks = options.get("checks")
+    entailment = make_entailment(options.get("entailment"))
+    judge = make_judge(options.get("judge"), prompts=options.get("prompts"))
+    stack = stack_names(checks, entailment=entailment, judge=judge)
+    generator = make_generator(
+        choice, prompts=prompts, quote_mode=options.get("quote_mode", "copy")
+    )
+    # A generator that is handed over comes with prompts of its own.
+    own = getattr(generator, "prompts", None)
+    in_force = own if isinstance(own, type(prompts)) else prompts
+    return Parts(
+        retriever=retriever,
+        generator=generator,
+        policy=policy,
+        rules=Rules.of(policy, refusal=refusal, checks=checks, entailment=entailment, judge=judge),
+        refusal=refusal,
+        relevance=make_relevance(
+            options.get("relevance", False),
+            judge=options.get("judge"),
+            prompts=options.get("prompts"),
+        ),
+        generator_name=choice if isinstance(choice, str) else type(choice).__name__,
+        fingerprint=fingerprint(policy, refusal, *in_force.fingerprint_parts, *stack),
+    )
+
+
+class OpenIndex:
+    """An index folder open for reading, with the embedding it is searched with."""
+
+    def __init__(self, path: Path, embedding: BaseEmbedding | Literal["default"] | None) -> None:
+        from grounded_rag.index.store import Index
+
+        self.path = path
+        if embedding != "default":
+            self.embedding = embedding
+            self.index: Index = Index.open(path, embedding=embedding)
+            return
+        # What the index was made with decides: one without vectors is searched by words, and
+        # one with the built-in embedding's vectors too where that cannot be loaded.
+        self.index = Index.open(path)
+        try:
+            self.embedding = self._matching_default()
+        except BaseException:
+            self.index.close()
+            raise
+
+    def _matching_default(self) -> BaseEmbedding | None:
+        from grounded_rag.index.opening import check_identity
+        from grounded_rag.index.records import identity_of
+
+        made_with = self.index.identity
+        default = resolve_embedding("default") if made_with is not None else None
+        if default is not None:
+            check_identity(self.path, made_with, identity_of(default))
+        return default
+
+    def retriever(
+        self, policy: Policy, *, reranker: Reranker | Path | str | None = None
+    ) -> Retriever:
+        """Return a retriever over this index under a policy, reranked where one is given."""
+        from grounded_rag.index.retrieval import HybridRetriever
+
+        if isinstance(reranker, str | Path):
+            from grounded_rag.index.cross_encoder import CrossEncoderReranker
+
+            reranker = CrossEncoderReranker(reranker)
+        stale: Literal["flag", "exclude"] = "exclude" if policy.stale == "exclude" else "flag"
+        return HybridRetriever(
+            self.index,
+            embedding=self.embedding,
+            rerankers=() if reranker is None else (reranker,),
+            stale=stale,
+        )
+
+    def close(self) -> None:
+        """Close the files."""
+        self.index.close()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import anyio
 from pydantic import JsonValue
 
-from grounded_rag.admission import admitted, check_question
-from grounded_rag.compose import compose
-from grounded_rag.confirmation import verify_and_confirm
+from grounded_rag.config import Policy
 from grounded_rag.decision import (
     Accept,
     AskAgain,
@@ -19,33 +18,154 @@ from grounded_rag.decision import (
     Held,
     Progress,
     advance,
+    compose,
     decide,
     out_of_time,
     refuse,
+    said,
     shipping,
 )
-from grounded_rag.drafting import Incoming, generate, keep, shows_early
-from grounded_rag.events import Drafting, ReAsked, Retrieved
-from grounded_rag.parts import Parts as Parts
-from grounded_rag.protocols import Generation, GenerationRequest, Query, Reask, TokenLogprob
-from grounded_rag.running import Listener, Run
+from grounded_rag.errors import QuestionError
+from grounded_rag.events import ClaimRejected, ClaimVerified, Drafting, Event, ReAsked, Retrieved
+from grounded_rag.protocols import (
+    Generation,
+    GenerationRequest,
+    Generator,
+    Query,
+    Reask,
+    Retriever,
+    TokenLogprob,
+)
+from grounded_rag.relevance import RelevanceCheck
+from grounded_rag.streaming import Incoming, generate, keep, shows_early
 from grounded_rag.types import (
     Answer,
     AnswerStatus,
     Attempt,
     Claim,
+    ClaimVerdict,
     Draft,
     Flag,
     Instant,
     Outcome,
     Refusal,
     RefusalReason,
+    RetrievedChunk,
     StopReason,
     Timings,
     Trace,
+    Usage,
     Verification,
 )
+from grounded_rag.validity import current
+from grounded_rag.verification import addresses_assistant
 from grounded_rag.verification.drafts import clean_claim
+from grounded_rag.verification.rules import Rules
+from grounded_rag.verification.verifier import verify_and_confirm
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a pipeline is made of.
+
+    Attributes:
+        retriever: Finds chunks.
+        generator: Writes drafts.
+        policy: What an application chose: what ships, what is retried, when to refuse.
+        rules: What counts as support and what decides it, made of the policy and the options.
+        refusal: The one refusal string.
+        relevance: How answers are looked at for relevance to the question, or None.
+        generator_name: Name shown in answers until the generator names its model.
+        fingerprint: SHA-256 over policy and prompts.
+        clock: Monotonic seconds.
+    """
+
+    retriever: Retriever
+    generator: Generator
+    policy: Policy
+    rules: Rules
+    refusal: str
+    relevance: RelevanceCheck | None = None
+    generator_name: str = ""
+    fingerprint: str = ""
+    clock: Clock = time.perf_counter
+
+
+Listener = Callable[[Event], object]
+"""Told what happens; it must not block."""
+
+
+@dataclass(kw_only=True)
+class Run:
+    """Mutable state of one question; it never leaves the pipeline."""
+
+    started: float
+    question: str
+    as_of: Instant
+    chunks: tuple[RetrievedChunk, ...] = ()
+    attempts: list[Attempt] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    listener: Listener | None = None
+    rejected_text: bool = False
+    shown: dict[str, Held] = field(default_factory=dict)
+    retrieve_seconds: float = 0.0
+    generate_seconds: float = 0.0
+    verify_seconds: float = 0.0
+
+    def tell(self, event: Event) -> None:
+        """Hand an event to whoever listens."""
+        if self.listener is not None:
+            self.listener(event)
+
+    def show(self, held: Held) -> None:
+        """Tell a claim that will be in the answer, once: equal ones merge there too."""
+        if said(held.verdict) not in self.shown:
+            self.shown[said(held.verdict)] = held
+            self.tell(ClaimVerified(verdict=held.verdict, flags=held.flags))
+
+    def as_told(self, held: Held) -> Held:
+        """Return a claim with the citations it was told with, where it was told with others."""
+        told = self.shown.get(said(held.verdict), held)
+        return held if told.verdict.claim == held.verdict.claim else told
+
+    def reject(self, verdict: ClaimVerdict) -> None:
+        """Tell that a claim did not pass; its text goes along only if it was asked for."""
+        self.tell(
+            ClaimRejected(
+                attempt=len(self.attempts) or 1,
+                reason=verdict.withheld or verdict.reason,
+                verdict=verdict if self.rejected_text else None,
+            )
+        )
+
+
+def admitted(chunk: RetrievedChunk, policy: Policy, as_of: Instant) -> bool:
+    """Whether the policy lets a chunk reach the generator, whichever retriever found it."""
+    if not chunk.chunk.text.strip():
+        return False
+    if policy.stale == "exclude" and not current(chunk.validity, as_of=as_of):
+        return False
+    return policy.injected != "quarantine" or not addresses_assistant(chunk.chunk.text)
+
+
+def check_question(question: str) -> None:
+    """Refuse a question that cannot be asked.
+
+    Raises:
+        QuestionError: It is empty or holds lone surrogates.
+    """
+    if not question.strip():
+        raise QuestionError("The question is empty.", hint="Ask something in plain words.")
+    try:
+        question.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise QuestionError(
+            f"The question holds a broken character at position {error.start}.",
+            hint="Send the question as valid Unicode text.",
+        ) from error
 
 
 async def answer_question(

@@ -14,8 +14,8 @@ from chatbot.app import create_app
 from chatbot.corpora import open_all
 from chatbot.settings import Settings
 from grounded_rag import GroundedRAGError
-from grounded_rag.assembly import resolve_embedding
-from grounded_rag.ingestion import IngestProgress
+from grounded_rag.ingest.update import IngestProgress
+from grounded_rag.options import resolve_embedding
 
 _STOP_SECONDS = 10
 

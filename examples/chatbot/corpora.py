@@ -17,7 +17,7 @@ from grounded_rag import GroundedRAG, InputError, Policy
 from grounded_rag.generate.clients import connect
 from grounded_rag.index.records import DocumentEntry
 from grounded_rag.index.store import Index
-from grounded_rag.ingestion import IngestProgress, IngestReport, update_index
+from grounded_rag.ingest.update import IngestProgress, IngestReport, update_index
 from grounded_rag.protocols import Generator
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Instant

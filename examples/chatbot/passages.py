@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
-from grounded_rag.highlight import Segment, segments
+from grounded_rag.render.cards import Segment, segments
 from grounded_rag.types import Frozen, RetrievedChunk, Span
 
 _BLANK = re.compile(r"\n[ \t]*\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grounded_rag import Answer, ClaimVerdict
-from grounded_rag.render.support import support_in_words, withheld_in_words
+from grounded_rag.render.cards import support_in_words, withheld_in_words
 from grounded_rag.types import Attempt, Frozen, RetrievedChunk, Timings, Usage
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from chatbot.corpora import open_corpus
 from grounded_rag import GroundedRAGError, InputError
-from grounded_rag.ingestion import IngestReport
+from grounded_rag.ingest.update import IngestReport
 from grounded_rag.types import Frozen
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _write(path: Path, data: bytes) -> None:
 def _update(
     session: Session, settings: Settings, embedding: BaseEmbedding | None, path: Path
 ) -> IngestReport:
-    from grounded_rag.ingestion import update_index
+    from grounded_rag.ingest.update import update_index
 
     index = session.folder / "index"
     if session.corpus is None:

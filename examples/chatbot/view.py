@@ -8,8 +8,7 @@ from chatbot.notes import STATES, dates_of, notes_of
 from chatbot.page_types import AnswerView, Badge, ClaimView, RefusalView, SourceView
 from chatbot.passages import blocks
 from grounded_rag import Answer, ClaimVerdict
-from grounded_rag.render.cards import governing
-from grounded_rag.render.support import support_of_all
+from grounded_rag.render.cards import governing, support_of_all
 from grounded_rag.types import Instant, Reference, RetrievedChunk
 from grounded_rag.validity import staleness
 

@@ -12,16 +12,14 @@ from grounded_rag.cli import (
     certify,
     chat,
     commands,
-    currency,
     demo,
-    diagnose,
     evaluation,
     factuality,
     fuzz,
     golden,
     receipt,
 )
-from grounded_rag.cli.errors import guarded
+from grounded_rag.cli.terminal import guarded
 
 app = typer.Typer(
     name="grounded-rag",
@@ -56,11 +54,11 @@ for _name, _function in (
     ("demo", demo.demo),
     ("fuzz", fuzz.fuzz),
     ("eval", evaluation.evaluation),
-    ("diagnose", diagnose.diagnose),
+    ("diagnose", golden.diagnose),
     ("calibrate", factuality.calibrate),
     ("factuality", factuality.factuality),
     ("certify", certify.certify),
-    ("currency", currency.currency),
+    ("currency", commands.currency),
 ):
     app.command(_name)(guarded(_function))
 app.add_typer(receipt.app)

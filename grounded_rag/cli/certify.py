@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grounded_rag import InputError
 from grounded_rag.cli.options import JsonOption
-from grounded_rag.cli.render import console
+from grounded_rag.cli.terminal import console
 from grounded_rag.text.display import one_line
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def certify(
 
     Exit code 0: made, and the wanted bounds are reached. 3: not reached. 1: error.
     """
-    from grounded_rag.evaluation.certify import (
+    from grounded_rag.evaluation.certificate import (
         certificate_markdown,
         certify_run,
         complete_records,
@@ -87,7 +87,7 @@ def _write(path: Path, text: str) -> None:
 
 def certificate_view(certificate: Certificate) -> RenderableType:
     """Return the bounds, what is missing, and what they hold for."""
-    from grounded_rag.evaluation.certify import percent
+    from grounded_rag.evaluation.certificate import percent
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("at most", "of", "counted", "items missing"):

@@ -9,7 +9,6 @@ import typer
 from rich.text import Text
 
 from grounded_rag import Policy, ProviderError, QuestionError
-from grounded_rag.cli.errors import report_error
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
@@ -22,8 +21,7 @@ from grounded_rag.cli.options import (
     open_rag,
     parse_as_of,
 )
-from grounded_rag.cli.progress import ingest_bar
-from grounded_rag.cli.render import answer_view, console
+from grounded_rag.cli.terminal import answer_view, console, ingest_bar, report_error
 from grounded_rag.conversation import Conversation, Turn
 from grounded_rag.text.display import one_line
 

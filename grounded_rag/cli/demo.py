@@ -3,20 +3,135 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from grounded_rag import Answer, GroundedRAG
-from grounded_rag.cli.demo_audit import audit_scene
-from grounded_rag.cli.demo_lies import lies_scene
+from grounded_rag import (
+    Answer,
+    Citation,
+    Claim,
+    ClaimVerdict,
+    Draft,
+    GroundedRAG,
+    RetrievedChunk,
+    audit_receipts,
+    save_receipt,
+    verify,
+)
 from grounded_rag.cli.options import JsonOption, open_rag
-from grounded_rag.cli.progress import ingest_bar
-from grounded_rag.cli.render import answer_view, console
+from grounded_rag.cli.receipt import audit_view
+from grounded_rag.cli.terminal import answer_view, console, ingest_bar
+from grounded_rag.render.cards import IN_SOURCE_WORDS
 from grounded_rag.resources import demo_corpus_dir
+from grounded_rag.text.display import one_line
 from grounded_rag.validity import parse_instant
+
+_THEN = "2024-06-01"
+_ASKED = (
+    ("What is the savings rate on the Everyday Saver?", _THEN),
+    ("What is the savings rate of the Young Saver?", _THEN),
+    ("How long do I have to dispute a card payment?", None),
+)
+
+
+def audit_scene(rag: GroundedRAG, *, documents: Path, today: str) -> RenderableType:
+    """Answer three customers, keep the receipts, and audit them against today's documents.
+
+    Args:
+        rag: The demo bank.
+        documents: Folder of its documents.
+        today: Today in its world.
+    """
+    with tempfile.TemporaryDirectory(prefix="grounded-rag-") as folder:
+        for question, as_of in _ASKED:
+            answer = rag.query(question, as_of=parse_instant(as_of or today))
+            save_receipt(answer.receipt(), folder)
+        report = audit_receipts(folder, folder=documents, as_of=today)
+    lines = [Text("\nThe bank learns which customers were told the old rate", style="bold cyan")]
+    lines += [
+        Text(
+            f"Two customers asked as of {_THEN}, one today; each answer left a receipt. "
+            "The audit runs the verifier on them again, against the documents of today:"
+        ),
+        Text("    grounded-rag receipt audit RECEIPTS --folder DOCUMENTS", style="dim"),
+    ]
+    return Group(*lines, audit_view(report))
+
+
+_QUESTION = "Can a card payment still be disputed after two years?"
+_SENTENCE = "In no case can we dispute a payment that is more than 540 days old."
+_DRAFTED = (
+    (
+        "We can dispute a payment that is more than 540 days old.",
+        "can we dispute a payment that is more than 540 days old",
+    ),
+    (_SENTENCE.replace("540", "730"), _SENTENCE),
+    ("A payment from over 540 days ago cannot be disputed.", _SENTENCE),
+    (_SENTENCE, _SENTENCE),
+)
+
+
+def lies_scene(rag: GroundedRAG, *, today: str) -> RenderableType:
+    """Verify what a model might draft over literal quotes: two false claims and two true ones.
+
+    Args:
+        rag: The demo bank.
+        today: Today in its world.
+    """
+    retrieved = rag.query(_QUESTION, as_of=parse_instant(today)).trace.retrieved
+    verdicts = verify_drafted(retrieved, today=today)
+    lines: list[RenderableType] = [
+        Text("\nA literal quote is not enough: what a model might draft", style="bold cyan"),
+        Text(f"Q: {_QUESTION}"),
+    ]
+    for verdict in verdicts:
+        passed = verdict.supported
+        lines += [
+            Text("passes: " if passed else "not shown: ", "green" if passed else "yellow")
+            + Text(one_line(verdict.text), "default"),
+            _indented(f"quoted, character for character: “{one_line(_quote(verdict))}”", "dim"),
+            _indented(one_line(verdict.why), "dim"),
+        ]
+        if verdict.restatement is not None:
+            told = f"the reader gets, {IN_SOURCE_WORDS}: {one_line(verdict.restatement)}"
+            lines.append(_indented(told, "cyan"))
+    lines.append(
+        Text(
+            "The third draft is true, and nothing here can tell: an entailment model or a judge "
+            "may confirm it (--entailment, --judge). Whichever of the four a model drafts, the "
+            "reader gets the same sentence."
+        )
+    )
+    return Group(*lines)
+
+
+def _indented(text: str, style: str) -> Padding:
+    return Padding(Text(text, style), (0, 0, 0, 4))
+
+
+def verify_drafted(retrieved: Sequence[RetrievedChunk], *, today: str) -> tuple[ClaimVerdict, ...]:
+    """Return the verdicts on the drafted claims, from the first passage that holds the sentence."""
+    source = next(each.chunk for each in retrieved if _SENTENCE in each.chunk.text)
+    draft = Draft(
+        claims=tuple(
+            Claim(text=text, citations=(Citation(chunk_id=source.id, quote=quote),))
+            for text, quote in _DRAFTED
+        )
+    )
+    return verify(draft, retrieved, question=_QUESTION, as_of=today).claims
+
+
+def _quote(verdict: ClaimVerdict) -> str:
+    return verdict.located[0].quote
+
 
 _TODAY = "2026-11-29"
 """Today in the demo bank's world, so that the demo reads the same in any year."""

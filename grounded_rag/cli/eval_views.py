@@ -14,7 +14,7 @@ from grounded_rag.evaluation.diagnosis import FailureKind
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.golden import GoldenCheck, GoldenStats
 from grounded_rag.evaluation.markdown_report import rate
-from grounded_rag.evaluation.openness import OpenClaims
+from grounded_rag.evaluation.other_systems import OpenClaims
 from grounded_rag.evaluation.report import EvalReport, ItemRow, Standing
 from grounded_rag.text.display import one_line
 

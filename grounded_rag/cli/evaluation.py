@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import typer
+from rich.text import Text
 
-from grounded_rag import Policy
-from grounded_rag.cli.eval_factuality import Scoring
-from grounded_rag.cli.eval_files import OutputFiles, whole_json, write_files
-from grounded_rag.cli.eval_progress import resumable, run_bar
-from grounded_rag.cli.eval_sources import Source, golden_path
+from grounded_rag import InputError, Policy
 from grounded_rag.cli.eval_views import error_lines, report_view
 from grounded_rag.cli.options import (
     CorpusOption,
@@ -20,21 +21,280 @@ from grounded_rag.cli.options import (
     IndexOption,
     JsonOption,
     JudgeOption,
+    RunSupportOption,
+    RunUnprovenOption,
     open_rag,
+    support_of,
 )
-from grounded_rag.cli.policy_options import SupportOption, UnprovenOption, support_of
-from grounded_rag.cli.progress import ingest_bar
-from grounded_rag.cli.render import console
-from grounded_rag.evaluation.batch import evaluate_answers, replay
-from grounded_rag.evaluation.comparison import compare
-from grounded_rag.evaluation.formats import Format
-from grounded_rag.evaluation.gate import judge_gate, load_gate
-from grounded_rag.evaluation.making import new_id
-from grounded_rag.evaluation.openness import open_claims
+from grounded_rag.cli.terminal import console, counting_bar, ingest_bar
+from grounded_rag.evaluation.comparison import Comparison, compare
+from grounded_rag.evaluation.factuality.reporting import RunFactuality
+from grounded_rag.evaluation.gate import GateResult, judge_gate, load_gate
+from grounded_rag.evaluation.html_report import write_html
+from grounded_rag.evaluation.markdown_report import junit_xml, markdown
+from grounded_rag.evaluation.other_systems import Format, OpenClaims, open_claims
+from grounded_rag.evaluation.provenance import new_id
 from grounded_rag.evaluation.records import Prices
-from grounded_rag.evaluation.report import report_of
-from grounded_rag.evaluation.runner import Options, evaluate
+from grounded_rag.evaluation.replay import evaluate_answers, replay
+from grounded_rag.evaluation.report import EvalReport, report_of
+from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
 from grounded_rag.evaluation.runs import Run, policy_of
+from grounded_rag.resources import demo_corpus_dir
+from grounded_rag.text.display import one_line
+
+if TYPE_CHECKING:
+    from grounded_rag.evaluation.factuality import FactualityModel, Scorers
+
+
+class OutputFiles(NamedTuple):
+    """Files to write; None leaves one out."""
+
+    html: Path | None
+    junit: Path | None
+    markdown: Path | None
+
+
+def write_files(
+    folder: Path,
+    report: EvalReport,
+    baseline: EvalReport | None,
+    comparison: Comparison | None,
+    gate: GateResult | None,
+    files: OutputFiles,
+    *,
+    factuality: RunFactuality | None = None,
+) -> None:
+    """Write the files that were asked for.
+
+    Args:
+        folder: Folder of the run.
+        report: Its report.
+        baseline: The baseline's report, where there is one.
+        comparison: Both side by side.
+        gate: What the gate says, where there is one.
+        files: What to write.
+        factuality: P(true) of the claims, where a model is given.
+
+    Raises:
+        InputError: A file cannot be written.
+    """
+    if files.html is not None:
+        write_html(
+            files.html,
+            Run.open(folder),
+            report,
+            gate=gate,
+            comparison=comparison,
+            baseline=baseline,
+            factuality=factuality,
+        )
+    if files.junit is not None:
+        _save(files.junit, junit_xml(report, gate))
+    if files.markdown is not None:
+        _save(files.markdown, markdown(report, gate=gate, comparison=comparison))
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error
+
+
+def whole_json(
+    report: EvalReport,
+    comparison: Comparison | None,
+    gate: GateResult | None,
+    unshown: OpenClaims,
+) -> str:
+    """Return the report with its open claims, comparison and gate as JSON."""
+    whole = report.model_dump(mode="json")
+    whole["open_claims"] = unshown.model_dump(mode="json")
+    whole["comparison"] = None if comparison is None else comparison.model_dump(mode="json")
+    whole["gate"] = None
+    if gate is not None:
+        whole["gate"] = {"passed": gate.passed, **gate.model_dump(mode="json")}
+    return json.dumps(whole, ensure_ascii=False, indent=2)
+
+
+INTERRUPTED = 130
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Tell who interrupts a run how to go on with it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        line = f"interrupted: the same command with --run {folder} continues"
+        console(stderr=True).print(Text(line, style="yellow"), soft_wrap=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def run_bar(verb: str, *, enabled: bool) -> Iterator[ProgressHook]:
+    """Show how far a run is while it reports to the yielded hook.
+
+    Args:
+        verb: What is being done.
+        enabled: Whether to show anything at all.
+    """
+    bar = counting_bar(enabled=enabled, transient=True)
+    task = bar.add_task(verb, total=None, item="")
+
+    def report(step: Progress) -> None:
+        errors = f"  {step.errors} errors" if step.errors else ""
+        bar.update(
+            task, completed=step.done, total=step.total, item=one_line(step.item)[:40] + errors
+        )
+
+    with bar:
+        yield report
+
+
+_ASKING = (
+    "index", "generator", "entailment", "judge", "split", "limit", "k", "prompts", "concurrency",
+    "relevance", "prices",
+)  # fmt: skip
+"""Options of asking, of no use where nothing is asked."""
+
+
+class Source(NamedTuple):
+    """Where answers come from besides an index."""
+
+    replay_of: Path | None
+    answers: Path | None
+
+    def check(self, *, corpus: str | None) -> None:
+        """Raise unless exactly one source is named; an index by environment does not count."""
+        if self.replay_of is not None and self.answers is not None:
+            raise InputError("--replay and --answers are given together.", hint="Give one of them.")
+        if (self.replay_of or self.answers) and corpus is not None:
+            raise InputError(
+                "--corpus asks questions; --replay and --answers ask none.",
+                hint="Give one of them.",
+            )
+
+    def check_unused(self, context: typer.Context) -> None:
+        """Raise where an option was typed that this source makes no use of.
+
+        To drop `--split dev` in silence would show the figures of other questions.
+        """
+        unused: tuple[str, ...]
+        if self.replay_of is not None:
+            unused, because = (
+                (*_ASKING, "golden", "format", "refusal"),
+                "--replay judges a recorded run again",
+            )
+        elif self.answers is not None:
+            unused, because = (*_ASKING, "everything"), "--answers asks no question"
+        else:
+            unused, because = ("everything", "format", "refusal"), "nothing recorded is judged"
+        for name in unused:
+            typed = context.get_parameter_source(name)
+            if typed is not None and typed.name == "COMMANDLINE":
+                option = {"golden": "GOLDEN", "k": "-k"}.get(name, f"--{name}")
+                raise InputError(
+                    f"{option} has no effect here: {because}.", hint=f"Leave out {option}."
+                )
+
+
+def golden_path(golden: Path | None, corpus: str | None) -> Path:
+    """Return the golden set that is named, or the corpus's own.
+
+    Raises:
+        typer.BadParameter: Neither a set nor a corpus is named.
+        InputError: The corpus has none.
+    """
+    if golden is not None:
+        return golden
+    if corpus is None:
+        raise typer.BadParameter("name a golden set, or say --corpus demo", param_hint="GOLDEN")
+    folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
+    if not (folder / "golden.jsonl").is_file():
+        raise InputError(
+            f"{folder} has no golden.jsonl.",
+            hint="Name a golden set, or start one with `grounded-rag golden new`.",
+        )
+    return folder / "golden.jsonl"
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the claims of a run are scored, if at all.
+
+    Attributes:
+        model: The fitted model, or None.
+        scorers: The scorers that it was fitted with.
+    """
+
+    model: FactualityModel | None = None
+    scorers: Scorers | None = None
+
+    @classmethod
+    def load(cls, path: Path | None, *, html: Path | None, entailment: Path | None) -> Self:
+        """Read a model, if one is named.
+
+        Args:
+            path: File of the model.
+            html: The report that shows the probabilities.
+            entailment: Folder of the entailment model that it may have been fitted with.
+
+        Raises:
+            InputError: There is no report to show them in, or the file is no model.
+            ConfigError: The model was fitted with other scorers.
+        """
+        if path is None:
+            return cls()
+        if html is None:
+            raise InputError(
+                "--factuality has no effect here: P(true) is shown in the HTML report.",
+                hint="Add --html FILE.",
+            )
+        from grounded_rag.evaluation.factuality import FactualityModel, builtin_scorers
+        from grounded_rag.options import make_entailment
+
+        model = FactualityModel.load(path)
+        scorers = builtin_scorers()
+        if model.scorers != scorers.names and entailment is not None:
+            scorers = builtin_scorers(entailment=make_entailment(entailment))
+        model.score((), scorers=scorers)
+        return cls(model, scorers)
+
+    def check(self, fingerprint: str) -> None:
+        """Refuse a policy other than the model's, before anything is asked under it.
+
+        Raises:
+            ConfigError: The fingerprint is another one.
+        """
+        if self.model is not None:
+            self.model.check_fingerprint(fingerprint)
+
+    def of(self, folder: Path, *, enabled: bool) -> RunFactuality | None:
+        """Return P(true) of every claim of a run, or None without a model.
+
+        Args:
+            folder: Folder of the run.
+            enabled: Whether to show a progress bar.
+
+        Raises:
+            ConfigError: The run was made under another policy than the model was fitted under.
+        """
+        if self.model is None:
+            return None
+        from grounded_rag.evaluation.factuality.reporting import factuality_of
+
+        run = Run.open(folder)
+        with run_bar("Scoring", enabled=enabled) as hook:
+            return factuality_of(
+                run,
+                self.model,
+                scorers=self.scorers,
+                progress=lambda done: hook(Progress(done=done, total=run.meta.items)),
+            )
+
 
 GATE_FAILED = 3
 _POLICY = Policy()
@@ -127,8 +387,8 @@ def evaluation(
             rich_help_panel="Gate and reports",
         ),
     ] = None,
-    support: SupportOption = None,
-    unproven: UnprovenOption = None,
+    support: RunSupportOption = None,
+    unproven: RunUnprovenOption = None,
     on_failed_claim: Annotated[
         Literal["refuse", "drop"] | None,
         typer.Option(

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from grounded_rag import Answer, InputError
 from grounded_rag.cli.options import JsonOption
-from grounded_rag.cli.render import console
+from grounded_rag.cli.terminal import console
 from grounded_rag.text.display import one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Measured,
         ScoredItem,
     )
-    from grounded_rag.evaluation.factuality.calibration import Calibration
+    from grounded_rag.evaluation.factuality.fit import Calibration
 
 _SHOWN = 25
 _EntailmentOption = Annotated[
@@ -63,11 +63,11 @@ def calibrate(
     The figures shown are from claims that were not fitted on, each beside its raw counterpart.
     A calibration holds for claims like the labelled ones, made under the same policy.
     """
-    from grounded_rag.assembly import make_entailment
     from grounded_rag.evaluation.factuality import builtin_scorers, read_labelled
-    from grounded_rag.evaluation.factuality.calibration import calibrate_claims
+    from grounded_rag.evaluation.factuality.fit import calibrate_claims
     from grounded_rag.evaluation.factuality.model import Variant
-    from grounded_rag.evaluation.policies import fingerprint_of, policy_fingerprint
+    from grounded_rag.evaluation.runs import fingerprint_of, policy_fingerprint
+    from grounded_rag.options import make_entailment
 
     try:
         wanted = Variant(variant)
@@ -107,9 +107,9 @@ def factuality(
 
     Exit code 1 where the model was fitted under another policy than the answers'.
     """
-    from grounded_rag.assembly import make_entailment
     from grounded_rag.evaluation.factuality import FactualityModel, builtin_scorers, score_run
     from grounded_rag.evaluation.runs import Run
+    from grounded_rag.options import make_entailment
 
     fitted = FactualityModel.load(model)
     scorers = builtin_scorers(entailment=make_entailment(entailment))

@@ -13,17 +13,18 @@ from rich.table import Table
 from rich.text import Text
 
 from grounded_rag import InputError
-from grounded_rag.cli.fuzz_claims import claims_view
 from grounded_rag.cli.options import JsonOption
-from grounded_rag.cli.progress import counting_bar
-from grounded_rag.cli.render import console
+from grounded_rag.cli.terminal import console, counting_bar
 from grounded_rag.testing.tamper import (
     CLAIM_KINDS,
     KINDS,
     MIN_BENIGN,
+    MIN_HONEST,
+    ClaimReport,
     ClaimResult,
     Finding,
     FuzzReport,
+    JudgedClaim,
     KindResult,
     load_corpus,
     load_data,
@@ -33,6 +34,64 @@ from grounded_rag.testing.tamper import (
     run_fuzz,
 )
 from grounded_rag.text.display import one_line
+
+_SHOWN = 20
+
+
+def claims_view(report: ClaimReport) -> RenderableType:
+    """Return the counts of a run as a table, and the claims that were judged wrongly."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("class", no_wrap=True)
+    for name in ("claims", "verbatim", "confirmed", "restated", "refused", "own words, 95%"):
+        table.add_column(name, justify="right")
+    for true in (False, True):
+        rows = [row for row in report.results if row.true is true]
+        for row in [*rows, report.total(true=true)]:
+            table.add_row(*_cells(row), style=_style(row))
+        table.add_section()
+    wrong = [item for row in report.results if row.near or not row.true for item in row.wrong]
+    wrong.sort(key=lambda item: item.true)
+    return Group(table, Text(""), *(_finding(item) for item in wrong[:_SHOWN]), _summary(report))
+
+
+def _cells(row: ClaimResult) -> list[str]:
+    low, high = row.interval.low * 100, row.interval.high * 100
+    return [
+        row.kind,
+        f"{row.made:,}",
+        f"{row.verbatim:,}",
+        f"{row.confirmed:,}",
+        f"{row.restated:,}",
+        f"{row.refused:,}",
+        f"{low:.2f}–{high:.2f} %" if row.made else "no material",
+    ]
+
+
+def _style(row: ClaimResult) -> str:
+    if row.true:
+        low = row.near and row.own_words < MIN_HONEST * row.made
+        return "yellow" if low else ""
+    return "bold red" if row.own_words else ""
+
+
+def _finding(item: JudgedClaim) -> RenderableType:
+    head = f"{item.kind}: {item.fate}" + (f" ({item.why})" if item.why else "")
+    lines = [Text(one_line(head), style="red")]
+    lines.append(Text(f"    claim {one_line(ascii(item.claim))}", style="dim"))
+    lines.append(Text(f"    quote {one_line(ascii(item.quote))}", style="dim"))
+    return Group(*lines)
+
+
+def _summary(report: ClaimReport) -> Text:
+    false, honest = report.total(true=False), report.total(true=True)
+    rate = honest.own_words / honest.made if honest.made else 0.0
+    line = (
+        f"Seed {report.seed}: {false.own_words} of {false.made:,} false claims ship in their own "
+        f"words, {rate:.2%} of {honest.made:,} honest whole statements do (at least "
+        f"{MIN_HONEST:.0%} is asked)."
+    )
+    return Text(one_line(line), style="bold red" if report.failed else "bold green")
+
 
 _FINDINGS = 20
 
@@ -128,15 +187,15 @@ def report_view(report: FuzzReport) -> RenderableType:
     for label in ("tamper", "benign"):
         rows = [row for row in report.results if row.label == label]
         for row in [*rows, report.total(label)]:
-            table.add_row(*_cells(row), style=_style(row))
+            table.add_row(*_fuzz_cells(row), style=_fuzz_style(row))
         table.add_section()
     parts: list[RenderableType] = [table, Text("")]
-    parts.extend(_finding(finding) for finding in report.findings[:_FINDINGS])
-    parts.append(_summary(report))
+    parts.extend(_fuzz_finding(finding) for finding in report.findings[:_FINDINGS])
+    parts.append(_fuzz_summary(report))
     return Group(*parts)
 
 
-def _cells(row: KindResult) -> list[str]:
+def _fuzz_cells(row: KindResult) -> list[str]:
     low, high = row.interval.low * 100, row.interval.high * 100
     return [
         row.kind,
@@ -150,13 +209,13 @@ def _cells(row: KindResult) -> list[str]:
     ]
 
 
-def _style(row: KindResult) -> str:
+def _fuzz_style(row: KindResult) -> str:
     if row.wrong:
         return "bold red" if row.label == "tamper" else "yellow"
     return "bold" if row.kind.startswith("all ") else ""
 
 
-def _finding(finding: Finding) -> RenderableType:
+def _fuzz_finding(finding: Finding) -> RenderableType:
     detail = f" ({finding.detail})" if finding.detail else ""
     lines = [Text(f"{finding.kind}: {finding.found}{one_line(detail)}", style="red")]
     lines.append(Text(f"    source {one_line(ascii(finding.original))}", style="dim"))
@@ -164,7 +223,7 @@ def _finding(finding: Finding) -> RenderableType:
     return Group(*lines)
 
 
-def _summary(report: FuzzReport) -> Text:
+def _fuzz_summary(report: FuzzReport) -> Text:
     tampers, benign = report.total("tamper"), report.total("benign")
     rate = benign.accepted / benign.made if benign.made else 0.0
     line = (

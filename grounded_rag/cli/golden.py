@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,13 @@ import typer
 from rich.text import Text
 
 from grounded_rag import InputError
-from grounded_rag.cli.errors import guarded
-from grounded_rag.cli.eval_views import golden_view, stats_view
+from grounded_rag.cli.eval_views import diagnoses_view, golden_view, stats_view
 from grounded_rag.cli.options import JsonOption
-from grounded_rag.cli.render import console
-from grounded_rag.evaluation.golden import check_golden, golden_stats, load_golden
-from grounded_rag.evaluation.golden_templates import new_golden
+from grounded_rag.cli.terminal import console, guarded
+from grounded_rag.evaluation.diagnosis import FailureKind
+from grounded_rag.evaluation.golden import check_golden, golden_stats, load_golden, new_golden
+from grounded_rag.evaluation.report import report_of
+from grounded_rag.evaluation.runs import Run
 from grounded_rag.ingest import read_document, scan
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Document
@@ -98,3 +100,36 @@ def _documents(corpus: str) -> list[Document]:
 
 for _name, _function in (("new", new), ("check", check), ("stats", stats)):
     app.command(_name)(guarded(_function))
+
+
+def diagnose(
+    run: Annotated[Path, typer.Argument(help="Folder of the run, as `eval` wrote it.")],
+    kind: Annotated[
+        FailureKind | None, typer.Option("--kind", help="Only failures of this kind.")
+    ] = None,
+    item: Annotated[str | None, typer.Option("--item", help="Only this item.")] = None,
+    as_json: JsonOption = False,
+) -> int:
+    """Say for each wrong answer of a run what went wrong, on what evidence, and what to try."""
+    rows = [
+        row
+        for row in report_of(Run.open(run)).items
+        if (row.diagnosis.kind is not FailureKind.NONE or item is not None)
+        and (kind is None or row.diagnosis.kind is kind)
+        and (item is None or row.id == item)
+    ]
+    if as_json:
+        typer.echo(
+            json.dumps(
+                [
+                    {"item": row.id, "question": row.question, "standing": row.standing}
+                    | row.diagnosis.model_dump(mode="json")
+                    for row in rows
+                ],
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
+    else:
+        console().print(diagnoses_view(rows, run=run))
+    return 0

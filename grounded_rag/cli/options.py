@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from grounded_rag import GroundedRAG, ManifestError
+from grounded_rag import GroundedRAG, ManifestError, Policy
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Instant
 from grounded_rag.validity import parse_instant
@@ -137,3 +138,43 @@ def open_rag(
             param_hint="--index",
         )
     return GroundedRAG.open(index, **options)
+
+
+Support = Literal["strict", "spans-only"]
+Unproven = Literal["restate", "reask", "refuse"]
+
+
+def support_of(text: str | None) -> Support | None:
+    """Return how strong support must be, as `SupportOption` gives it.
+
+    Raises:
+        ConfigError: It is a word that earlier versions knew; the message says what to use.
+        typer.BadParameter: It is no such word.
+    """
+    if text is None:
+        return None
+    try:
+        return Policy.model_validate({"support": text}).support
+    except ValidationError as error:
+        raise typer.BadParameter("choose strict or spans-only", param_hint="--support") from error
+
+
+RunSupportOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[strict|spans-only]",
+        help="What ships in the generator's own words: what is verbatim or confirmed (strict, the "
+        "default); spans-only is existence only.",
+        rich_help_panel="Answers",
+    ),
+]
+"""Read by `support_of`: a word of an earlier version is told what takes its place."""
+
+RunUnprovenOption = Annotated[
+    Unproven | None,
+    typer.Option(
+        help="A claim that nothing has shown: restate it in the source's words (default), ask "
+        "again, or refuse.",
+        rich_help_panel="Answers",
+    ),
+]

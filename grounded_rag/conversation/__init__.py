@@ -1,9 +1,14 @@
 """Follow-up questions: each made self-standing, each answered from documents alone."""
 
-from grounded_rag.conversation.conversation import Conversation
-from grounded_rag.conversation.prompted import PromptRewriter
-from grounded_rag.conversation.rules import RuleRewriter, stand_alone
-from grounded_rag.conversation.turns import ConversationEvent, Outdated, Rewriter, Turn, Understood
+from grounded_rag.conversation.conversation import (
+    Conversation,
+    ConversationEvent,
+    Outdated,
+    Rewriter,
+    Turn,
+    Understood,
+)
+from grounded_rag.conversation.rewriting import PromptRewriter, RuleRewriter, stand_alone
 
 __all__ = [
     "Conversation",

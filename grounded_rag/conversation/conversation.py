@@ -6,20 +6,81 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkable
 
 from anyio import to_thread
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from grounded_rag.conversation.rules import RuleRewriter
-from grounded_rag.conversation.turns import ConversationEvent, Outdated, Rewriter, Turn, Understood
+from grounded_rag.conversation.rewriting import RuleRewriter
 from grounded_rag.errors import GroundedRAGError, QuestionError
-from grounded_rag.events import Final
-from grounded_rag.types import Answer, Instant
+from grounded_rag.events import Event, Final
+from grounded_rag.types import Answer, Frozen, Instant
 
 if TYPE_CHECKING:
     from grounded_rag.rag import GroundedRAG
     from grounded_rag.receipts.findings import ReceiptCheck
+
+
+class Outdated(Frozen):
+    """An earlier answer that no longer holds against the index as it is now.
+
+    Attributes:
+        turn: 1-based number of the turn.
+        question: Its question.
+        reasons: One sentence a claim that does not hold, or a source that is outdated since.
+    """
+
+    kind: Literal["outdated"] = "outdated"
+    turn: Annotated[int, Field(ge=1)]
+    question: str
+    reasons: tuple[str, ...]
+
+
+class Understood(Frozen):
+    """How a question was understood.
+
+    Attributes:
+        asked: The question as it was asked.
+        question: The same made self-standing; equal to `asked` where it stood alone.
+    """
+
+    kind: Literal["understood"] = "understood"
+    asked: str
+    question: str
+
+
+class Turn(Frozen):
+    """One question of a conversation and its answer.
+
+    Attributes:
+        asked: The question as it was asked.
+        question: The self-standing question that was answered.
+        answer: The answer or the refusal; its `question` is the self-standing one.
+        outdated: Earlier answers that were found not to hold any more when this was asked.
+    """
+
+    asked: str
+    question: str
+    answer: Answer
+    outdated: tuple[Outdated, ...] = ()
+
+
+ConversationEvent = Understood | Outdated | Event
+"""Any event of a conversation, told apart by `kind`."""
+
+
+@runtime_checkable
+class Rewriter(Protocol):
+    """Makes a follow-up question self-standing."""
+
+    async def rewrite(self, question: str, *, earlier: Sequence[str]) -> str:
+        """Return a question that can be understood without the conversation.
+
+        Args:
+            question: The question as it was asked.
+            earlier: Earlier questions, self-standing, oldest first. Answers are never among them.
+        """
+        ...
 
 
 class Conversation:
@@ -166,7 +227,7 @@ def _default_rewriter(rag: GroundedRAG) -> Rewriter:
     generator = rag.generator
     if not isinstance(generator, StructuredGenerator):
         return RuleRewriter()
-    from grounded_rag.conversation.prompted import PromptRewriter
+    from grounded_rag.conversation.rewriting import PromptRewriter
 
     return PromptRewriter(generator.model, client=generator.client)
 

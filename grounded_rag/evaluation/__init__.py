@@ -13,18 +13,16 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grounded_rag.evaluation.batch import evaluate_answers, replay
     from grounded_rag.evaluation.comparison import Comparison, compare
     from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
     from grounded_rag.evaluation.gate import GateResult, GateRules, judge_gate, load_gate
-    from grounded_rag.evaluation.golden import check_golden, load_golden
-    from grounded_rag.evaluation.golden_templates import new_golden
+    from grounded_rag.evaluation.golden import check_golden, load_golden, new_golden
     from grounded_rag.evaluation.html_report import write_html
-    from grounded_rag.evaluation.judging import judged
-    from grounded_rag.evaluation.junit import junit_xml
-    from grounded_rag.evaluation.markdown_report import markdown
+    from grounded_rag.evaluation.markdown_report import junit_xml, markdown
     from grounded_rag.evaluation.metrics import MetricResult, MetricState
+    from grounded_rag.evaluation.observed import judged
     from grounded_rag.evaluation.records import EvalRecord, GoldenItem, Prices, RunMeta
+    from grounded_rag.evaluation.replay import evaluate_answers, replay
     from grounded_rag.evaluation.report import EvalReport, report_of
     from grounded_rag.evaluation.runner import Options, Progress, aevaluate, evaluate
     from grounded_rag.evaluation.runs import Run
@@ -85,15 +83,15 @@ _LAZY = {
     "compare": "comparison",
     "diagnose": "diagnosis",
     "evaluate": "runner",
-    "evaluate_answers": "batch",
+    "evaluate_answers": "replay",
     "judge_gate": "gate",
-    "judged": "judging",
-    "junit_xml": "junit",
+    "judged": "observed",
+    "junit_xml": "markdown_report",
     "load_gate": "gate",
     "load_golden": "golden",
     "markdown": "markdown_report",
-    "new_golden": "golden_templates",
-    "replay": "batch",
+    "new_golden": "golden",
+    "replay": "replay",
     "report_of": "report",
     "write_html": "html_report",
 }

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grounded_rag.evaluation.completeness import completeness
-from grounded_rag.evaluation.gold import of_citation, on_gold, pieces_covered
-from grounded_rag.evaluation.judging import Basis, Judged, basis, is_open, is_rejected
-from grounded_rag.evaluation.observations import (
+from grounded_rag.evaluation.gold import completeness, of_citation, on_gold, pieces_covered
+from grounded_rag.evaluation.observed import (
     NOT_APPLICABLE,
+    Basis,
+    Judged,
     Observation,
+    basis,
     failed,
+    is_open,
+    is_rejected,
     share,
     yes_or_no,
 )

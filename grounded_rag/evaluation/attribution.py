@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from grounded_rag.evaluation.prose_parts import Statement, prose_parts
-from grounded_rag.text.lines import LineKind, group_units
-from grounded_rag.text.sentences import split_unit
+from grounded_rag.text.sentences import LineKind, group_units, split_unit
 from grounded_rag.text.words import content_words
 from grounded_rag.types import (
     Citation,
@@ -27,8 +26,8 @@ from grounded_rag.types import (
     Span,
 )
 from grounded_rag.verification import verify
+from grounded_rag.verification.deciders import stages
 from grounded_rag.verification.rules import Rules
-from grounded_rag.verification.stack import stages
 
 _TRIED = 6
 _JOINED = 3

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from grounded_rag.evaluation.records import CheckIdentity, IndexIdentity
+from grounded_rag.config import Policy
+from grounded_rag.errors import InputError
+from grounded_rag.evaluation.answer_metrics import correct_answers
+from grounded_rag.evaluation.observed import Judged, judged
+from grounded_rag.evaluation.records import CheckIdentity, EvalRecord, IndexIdentity, RunMeta
+from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.statistics import clopper_pearson
+from grounded_rag.testing.tamper import FuzzReport
 from grounded_rag.types import Answer, Frozen
 
 _MOST_ITEMS = 10_000_000
@@ -216,3 +226,242 @@ def make_bound(
         if wanted is None
         else items_missing(counted, trials, wanted=wanted, confidence=confidence),
     )
+
+
+FALSE_PASS = "false_pass"  # noqa: S105 - a rate's name
+FALSE_REFUSE = "false_refuse"
+_SAYS = {
+    FALSE_PASS: "labelled questions that got a wrong answer",
+    "answered_unanswerable": "unanswerable questions that were answered",
+    "wrong_citation": "answerable questions answered without citing a gold place",
+    FALSE_REFUSE: "answerable questions that were refused",
+}
+
+
+@dataclass
+class _Count:
+    """Errors of one kind among the items that it applies to."""
+
+    errors: int = 0
+    unscored: int = 0
+    trials: int = 0
+
+    def add(self, record: Judged, *, error: bool) -> None:
+        self.trials += 1
+        if record.state == "failed":
+            self.unscored += 1
+        else:
+            self.errors += error
+
+
+def certify_run(
+    run: Run,
+    *,
+    confidence: float = 0.95,
+    wanted: float | None = None,
+    fuzz: FuzzReport | None = None,
+    now: dt.datetime | None = None,
+) -> Certificate:
+    """Return the certificate that a complete run supports.
+
+    Args:
+        run: The run.
+        confidence: One-sided confidence of every bound.
+        wanted: Bound that false passes and false refusals should stay under, or None.
+        fuzz: What the fuzzer found on the same corpus, or None.
+        now: Time of making; by default, now.
+
+    Raises:
+        InputError: The run is incomplete, or has no labelled question.
+    """
+    records = complete_records(run)
+    policy = policy_of(run.meta)
+    foreign = not run.meta.fingerprint or any(
+        record.other is not None for record in records.values()
+    )
+    subject = _subject(run.meta, foreign=foreign)
+    return Certificate(
+        id=subject.id,
+        created_at=now or dt.datetime.now(dt.UTC),
+        confidence=confidence,
+        subject=subject,
+        bounds=_bounds(records.values(), policy, confidence=confidence, wanted=wanted),
+        fuzz=None if fuzz is None else fuzzed(fuzz, confidence=confidence),
+        run=run.meta.id,
+        notes=_notes(run.meta, foreign=foreign),
+    )
+
+
+def complete_records(run: Run) -> dict[str, EvalRecord]:
+    """Return the records of a run by item.
+
+    Raises:
+        InputError: Some are missing.
+    """
+    records = {record.item.id: record for record in run.records()}
+    if not run.meta.items:
+        # What reads recorded answers of another system knows their number at the end.
+        raise InputError(
+            f"The run holds {len(records)} questions and was never finished.",
+            hint="Measure the recorded answers again, in a new folder.",
+        )
+    if len(records) < run.meta.items:
+        raise InputError(
+            f"The run holds {len(records)} of {run.meta.items} questions.",
+            hint="Finish it first: run the same `eval` command again, or record an answer to "
+            "every question.",
+        )
+    return records
+
+
+def _subject(meta: RunMeta, *, foreign: bool) -> Subject:
+    return Subject(
+        # The run's own fingerprint tells how another system's answers were judged, not made.
+        fingerprint="" if foreign else meta.fingerprint,
+        generator=meta.generator,
+        verifier=meta.verifier,
+        checks=meta.checks,
+        # A machine's folders are no part of what is certified, and nobody else's business.
+        index=meta.index.model_copy(update={"name": Path(meta.index.name).name}),
+        golden=Path(meta.golden).name,
+        golden_hash=meta.golden_hash,
+        package_version=meta.package_version,
+    )
+
+
+def _bounds(
+    records: Iterable[EvalRecord], policy: Policy, *, confidence: float, wanted: float | None
+) -> tuple[Bound, ...]:
+    counts = {name: _Count() for name in _SAYS}
+    for record in records:
+        seen = judged(record, policy)
+        if seen.answerable is False:
+            counts["answered_unanswerable"].add(seen, error=seen.answered)
+            counts[FALSE_PASS].add(seen, error=seen.answered)
+        elif seen.answerable:
+            counts[FALSE_REFUSE].add(seen, error=seen.state == "refused")
+            if seen.item.gold:
+                wrong = seen.answered and not correct_answers(seen).hits
+                counts["wrong_citation"].add(seen, error=wrong)
+                counts[FALSE_PASS].add(seen, error=wrong)
+    if not any(count.trials for count in counts.values()):
+        raise InputError(
+            "No question of the run says whether it can be answered.",
+            hint="Label the golden set: `answerable`, and `gold` where it is.",
+        )
+    return tuple(
+        make_bound(
+            name,
+            says,
+            errors=counts[name].errors,
+            unscored=counts[name].unscored,
+            trials=counts[name].trials,
+            confidence=confidence,
+            wanted=wanted if name in (FALSE_PASS, FALSE_REFUSE) else None,
+        )
+        for name, says in _SAYS.items()
+    )
+
+
+def fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
+    """Return a fuzzer's report as bounds."""
+    tampers, benign = report.total("tamper"), report.total("benign")
+    return Fuzzed(
+        corpus=report.corpus,
+        seed=report.seed,
+        accepted=make_bound(
+            "tampered_accepted",
+            "tampered quotes that were accepted",
+            errors=tampers.accepted,
+            unscored=tampers.crashed,
+            trials=tampers.made,
+            confidence=confidence,
+        ),
+        refused=make_bound(
+            "benign_refused",
+            "benign quotes that were refused or misplaced",
+            errors=benign.made - benign.accepted - benign.crashed,
+            unscored=benign.crashed,
+            trials=benign.made,
+            confidence=confidence,
+        ),
+        passed=not report.failed,
+    )
+
+
+def _notes(meta: RunMeta, *, foreign: bool) -> tuple[str, ...]:
+    notes = []
+    if foreign:
+        notes.append("The answers are another system's: its policy is unknown and not certified.")
+    if meta.replay_of:
+        notes.append(f"The answers were generated for the run {meta.replay_of} and judged again.")
+    return tuple(notes)
+
+
+def load_certificate(path: Path | str) -> Certificate:
+    """Read a certificate.
+
+    Raises:
+        InputError: The file is none.
+    """
+    try:
+        return Certificate.model_validate_json(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} is no certificate: {str(error).splitlines()[0]}.",
+            hint="Name a file written by `grounded-rag certify --out`.",
+        ) from error
+
+
+def certificate_markdown(certificate: Certificate) -> str:
+    """Return a certificate as GitHub-flavoured Markdown."""
+    subject = certificate.subject
+    confidence = percent(certificate.confidence)
+    lines = [
+        f"# Certificate {certificate.id}",
+        "",
+        f"Made {certificate.created_at:%Y-%m-%d} from the run {_cell(certificate.run)}.",
+        f"Every bound is one-sided and exact (Clopper–Pearson) at {confidence}.",
+        "",
+        "| rate | errors | of | upper bound | wanted | items missing |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    bounds = list(certificate.bounds)
+    if certificate.fuzz is not None:
+        bounds += [certificate.fuzz.accepted, certificate.fuzz.refused]
+    lines += [
+        f"| {bound.says}{_unscored(bound)} | {bound.errors} | {bound.trials} | {bound.upper:.2%} | "
+        f"{'–' if bound.wanted is None else f'{bound.wanted:.2%}'} | "
+        f"{'–' if bound.missing is None else bound.missing} |"
+        for bound in bounds
+    ]
+    if certificate.fuzz is None:
+        lines += ["", "The tamper fuzzer was not run."]
+    lines += ["", *(f"> {_cell(note)}" for note in certificate.notes), "", "It holds for:", ""]
+    about = {
+        "policy and prompts": subject.fingerprint or "unknown",
+        "generator": subject.generator,
+        "verifier": subject.verifier,
+        "checks": ", ".join(check.name for check in subject.checks) or "built in",
+        "index": f"{subject.index.name or 'unknown'} ({subject.index.documents} documents, "
+        f"{subject.index.content_hash[:16]})",
+        "golden set": f"{subject.golden} ({subject.golden_hash[:16]})",
+        "package": subject.package_version,
+    }
+    lines += [f"- {name}: {_cell(value)}" for name, value in about.items()]
+    return "\n".join(lines) + "\n"
+
+
+def percent(share: float) -> str:
+    """Return a confidence as a percentage, with all digits that it was given: never 100%."""
+    return f"{100 * share:.12g}%"
+
+
+def _unscored(bound: Bound) -> str:
+    return f" ({bound.unscored} could not be scored and count)" if bound.unscored else ""
+
+
+def _cell(text: str) -> str:
+    """Return text that cannot leave its place in a Markdown table or list."""
+    flat = " ".join(text.split())
+    return "".join(f"\\{mark}" if mark in "\\|`*_[]<>#" else mark for mark in flat)

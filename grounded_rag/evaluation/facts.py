@@ -6,11 +6,19 @@ import re
 from collections.abc import Collection
 from functools import cached_property
 
-from grounded_rag.evaluation.completeness import Completeness, completeness
-from grounded_rag.evaluation.gold import of_chunk, of_citation, on_gold, on_piece, pieces_covered
-from grounded_rag.evaluation.judging import Judged, is_open
+from grounded_rag.evaluation.gold import (
+    Completeness,
+    completeness,
+    of_chunk,
+    of_citation,
+    on_gold,
+    on_piece,
+    pieces_covered,
+)
+from grounded_rag.evaluation.observed import Judged, is_open
 from grounded_rag.evaluation.records import GoldenItem
-from grounded_rag.text.numbers import Agreement, Quantity, compare, find_quantities
+from grounded_rag.text.numbers import find_quantities
+from grounded_rag.text.quantities import Agreement, Quantity, compare
 from grounded_rag.types import (
     ClaimStatus,
     ClaimVerdict,

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from grounded_rag.evaluation.records import EvalRecord, GoldenItem, GoldPlace, GoldQuote
-from grounded_rag.types import Located, RetrievedChunk, Span
+from grounded_rag.text.numbers import find_quantities
+from grounded_rag.text.quantities import Agreement, Quantity, compare
+from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.words import comparable, content_words, tokenize
+from grounded_rag.types import Frozen, Located, RetrievedChunk, Span
 
 DocumentText = Callable[[str], str | None]
 """Returns the canonical text of a document by its id, or None where there is none."""
@@ -88,3 +93,72 @@ def pieces_covered(evidence: Sequence[Evidence], record: EvalRecord) -> tuple[bo
 def on_gold(evidence: Evidence, record: EvalRecord) -> bool:
     """Whether evidence touches any gold piece."""
     return any(on_piece(evidence, record, piece) for piece in range(len(record.item.gold)))
+
+
+_MOST = 0.6
+_BARE = frozenset({"yes", "no", "none", "nothing"})
+_SAME = frozenset({Agreement.SAME, Agreement.WEAKER, Agreement.UNIT_ADDED})
+
+
+class Completeness(Frozen):
+    """What of the expected answer is in the answer.
+
+    Attributes:
+        wanted: Facts looked for, as text; empty where nothing can be compared by value.
+        missing: Those that were not found.
+    """
+
+    wanted: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def completeness(expected: str, answer: str, *, question: str = "") -> Completeness:
+    """Compare an answer with the expected one.
+
+    Args:
+        expected: The right answer, in plain words.
+        answer: All that the reader was shown, remarks included.
+        question: The question; its words need not be repeated.
+    """
+    quantities = [q for q in find_quantities(expected) if not q.soft and q.kind != "label"]
+    have = find_quantities(answer)
+    wanted = [quantity.text for quantity in quantities]
+    missing = [q.text for q in quantities if not any(_agrees(q, other) for other in have)]
+    if not comparable(expected, answer):
+        return Completeness(wanted=tuple(wanted), missing=tuple(missing))
+    said = {word.stem for word in content_words(f"{answer} {question}")}
+    names = _names(expected)
+    wanted += names
+    missing += [name for name in names if not _stems(name) <= said]
+    if not wanted:
+        words = {
+            word.stem: word.text
+            for word in content_words(expected)
+            if word.stem not in _stems(question) and word.lower not in _BARE
+        }
+        found = sum(stem in said for stem in words)
+        if not words:
+            return Completeness()
+        wanted = [" ".join(words.values())]
+        missing = [] if found >= _MOST * len(words) else wanted
+    return Completeness(wanted=tuple(wanted), missing=tuple(missing))
+
+
+def _agrees(wanted: Quantity, other: Quantity) -> bool:
+    return compare(wanted, other) in _SAME
+
+
+def _stems(text: str) -> set[str]:
+    return {word.stem for word in content_words(text)}
+
+
+def _names(text: str) -> list[str]:
+    """Return words written like names: capitals inside a sentence, and codes."""
+    starts = {span.start for span in split_sentences(text)}
+    return [
+        word.text
+        for word in tokenize(text)
+        if word.kind == "code" or (word.text[:1].isupper() and word.start not in starts)
+        if _stems(word.text)
+    ]

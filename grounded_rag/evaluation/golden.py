@@ -4,17 +4,180 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.golden_rules import RULES, USEFUL, GoldenFinding, quote_findings
-from grounded_rag.evaluation.records import GoldenItem
+from grounded_rag.evaluation.records import Answerable, GoldenItem
 from grounded_rag.statistics import clopper_pearson
-from grounded_rag.types import Frozen
+from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.words import content_words
+from grounded_rag.types import Document, Frozen, Span
+
+USEFUL = 100
+"""Least number of items with which a rate says something; 200 are better."""
+
+_LEAST_SHARE = 0.15
+
+
+class GoldenFinding(Frozen):
+    """One thing to mend in a golden set.
+
+    Attributes:
+        severity: An `error` makes a measurement wrong; a `warning` makes it weak.
+        rule: Short name of the rule.
+        where: Line or id.
+        detail: One sentence for a person.
+    """
+
+    severity: Literal["error", "warning"]
+    rule: str
+    where: str
+    detail: str
+
+
+def _error(rule: str, where: str, detail: str) -> GoldenFinding:
+    return GoldenFinding(severity="error", rule=rule, where=where, detail=detail)
+
+
+def _warning(rule: str, where: str, detail: str) -> GoldenFinding:
+    return GoldenFinding(severity="warning", rule=rule, where=where, detail=detail)
+
+
+def _unfilled(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for item in items:
+        if not item.question.strip():
+            found.append(_error("unfilled", item.id, "The question is empty."))
+        if item.answerable is None:
+            found.append(_error("unfilled", item.id, 'Nobody has said whether it is "answerable".'))
+    return found
+
+
+def _labels(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for item in items:
+        if item.answerable is Answerable.NO and (item.gold or item.expected.strip()):
+            found.append(
+                _error("labels", item.id, "It is unanswerable and has gold or an expected answer.")
+            )
+        if item.answerable in (Answerable.YES, Answerable.PART) and not (
+            item.gold or item.expected.strip()
+        ):
+            found.append(
+                _error("labels", item.id, "It is answerable and has neither gold nor `expected`.")
+            )
+        if (item.answerable is Answerable.PART) != bool(item.unanswered.strip()):
+            found.append(
+                _error("labels", item.id, "`unanswered` belongs to `part`, and only there.")
+            )
+        if item.unanswered not in item.question:
+            found.append(
+                _error("labels", item.id, "`unanswered` is no literal part of the question.")
+            )
+    return found
+
+
+def _duplicates(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    for name, count in Counter(item.id for item in items).items():
+        if count > 1:
+            found.append(_error("duplicate", name, f"The id comes {count} times."))
+    for group in _grouped(items, lambda item: f"{_plain(item.question)}\x00{item.as_of}"):
+        if _plain(group[0].question) and len({item.id for item in group}) > 1:
+            ids = ", ".join(item.id for item in group)
+            found.append(_error("duplicate", ids, "They ask the same question for the same day."))
+    return found
+
+
+def _leakage(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    """The same words in two splits: what is tuned on one has seen the other."""
+    found: list[GoldenFinding] = []
+    for group in _grouped(items, lambda item: " ".join(sorted(set(_plain(item.question).split())))):
+        splits = sorted({item.split for item in group})
+        if len(splits) > 1 and _plain(group[0].question):
+            ids = ", ".join(item.id for item in group)
+            detail = f"The same question stands in the splits {', '.join(map(repr, splits))}."
+            # The same words for another day are another question, but a close relative.
+            same_day = len({item.as_of for item in group}) < len(group)
+            found.append((_error if same_day else _warning)("leakage", ids, detail))
+    return found
+
+
+def _balance(items: Sequence[GoldenItem]) -> list[GoldenFinding]:
+    found: list[GoldenFinding] = []
+    if len(items) < USEFUL:
+        found.append(
+            _warning(
+                "size",
+                f"{len(items)} items",
+                f"A useful set has {USEFUL} to {2 * USEFUL}; {USEFUL - len(items)} are missing.",
+            )
+        )
+    labelled = [item for item in items if item.answerable is not None]
+    unanswerable = sum(item.answerable is Answerable.NO for item in labelled)
+    if labelled and not _LEAST_SHARE <= unanswerable / len(labelled) <= 1 - _LEAST_SHARE:
+        found.append(
+            _warning(
+                "balance",
+                f"{unanswerable} of {len(labelled)}",
+                "Both directions need questions: at least 15 % unanswerable, 15 % answerable.",
+            )
+        )
+    return found
+
+
+def quote_findings(
+    items: Sequence[GoldenItem], documents: Mapping[str, str]
+) -> list[GoldenFinding]:
+    """Return the gold quotes that do not stand verbatim in their documents.
+
+    Args:
+        items: The items.
+        documents: Canonical text of each document by id.
+    """
+    found: list[GoldenFinding] = []
+    for item in items:
+        for option in (option for piece in item.gold for option in piece.any_of):
+            text = documents.get(option.file)
+            if text is None:
+                found.append(_error("quote", item.id, f"There is no document {option.file!r}."))
+            elif not option.quote.strip():
+                found.append(_error("quote", item.id, f"A quote from {option.file} is empty."))
+            elif option.quote not in text:
+                shown = option.quote[:60].replace("\n", " ")
+                found.append(
+                    _error("quote", item.id, f"{option.file} does not say “{shown}” verbatim.")
+                )
+    return found
+
+
+def _grouped(
+    items: Sequence[GoldenItem], key: Callable[[GoldenItem], str]
+) -> Iterable[list[GoldenItem]]:
+    groups: dict[str, list[GoldenItem]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+RULES: tuple[Callable[[Sequence[GoldenItem]], list[GoldenFinding]], ...] = (
+    _unfilled,
+    _labels,
+    _duplicates,
+    _leakage,
+    _balance,
+)
+"""The rules that need nothing but the items."""
 
 
 class GoldenStats(Frozen):
@@ -161,3 +324,125 @@ def golden_stats(items: Sequence[GoldenItem]) -> GoldenStats:
 
 def _count(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items()))
+
+
+_LEAST_WORDS = 6
+_LONGEST = 400
+
+
+class GoldenTemplates(Frozen):
+    """What was written for a person to fill in.
+
+    Attributes:
+        path: The file.
+        answerable: Templates with a passage to ask about.
+        unanswerable: Blank templates for questions that the documents do not answer.
+        documents: Documents that passages were taken from.
+    """
+
+    path: Path
+    answerable: int
+    unanswerable: int
+    documents: int
+
+
+class _Passage(Frozen):
+    doc_id: str
+    quote: str
+    order: str
+
+
+def new_golden(
+    path: Path | str, documents: Iterable[Document], *, size: int = 150, seed: int = 0
+) -> GoldenTemplates:
+    """Write templates of a golden set; a third is for questions without an answer.
+
+    Passages are drawn from all documents in turn, so that no long document fills the set.
+
+    Args:
+        path: File to write; it must not exist.
+        documents: The corpus.
+        size: Number of templates, at least 3.
+        seed: The same seed draws the same passages.
+
+    Raises:
+        InputError: The file exists, or the documents hold no sentence to ask about.
+    """
+    path = Path(path)
+    if size < 3:
+        raise InputError(f"{size} templates are too few.", hint="Ask for 3 or more.")
+    unanswerable = size // 3
+    chosen = _drawn(list(documents), size - unanswerable, seed)
+    if not chosen:
+        raise InputError(
+            "The documents hold no sentence to ask about.", hint="Name a folder with prose."
+        )
+    lines = [_template(f"t{number:03}", passage) for number, passage in enumerate(chosen, start=1)]
+    first = len(lines) + 1
+    lines += [_template(f"t{number:03}", None) for number in range(first, first + unanswerable)]
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    except FileExistsError as error:
+        raise InputError(f"{path} exists.", hint="Name a new file.") from error
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error
+    return GoldenTemplates(
+        path=path,
+        answerable=len(chosen),
+        unanswerable=unanswerable,
+        documents=len({passage.doc_id for passage in chosen}),
+    )
+
+
+def _template(name: str, passage: _Passage | None) -> dict[str, object]:
+    gold = (
+        [] if passage is None else [{"any_of": [{"file": passage.doc_id, "quote": passage.quote}]}]
+    )
+    note = (
+        "Ask what no document answers, near to what they do answer; set answerable to no."
+        if passage is None
+        else "Ask what this passage answers, in a user's words; set answerable and expected."
+    )
+    return {
+        "id": name,
+        "kind": "",
+        "tags": [],
+        "question": "",
+        "as_of": None,
+        "answerable": "",
+        "expected": "",
+        "gold": gold,
+        "unanswered": "",
+        "note": note,
+        "split": "",
+    }
+
+
+def _drawn(documents: Sequence[Document], count: int, seed: int) -> list[_Passage]:
+    """Return passages of all documents in turn, in an order that hangs on the seed alone."""
+    queues = [sorted(_passages(document, seed), key=lambda p: p.order) for document in documents]
+    queues = sorted((queue for queue in queues if queue), key=lambda queue: queue[0].order)
+    drawn: list[_Passage] = []
+    depth = 0
+    while len(drawn) < count and any(depth < len(queue) for queue in queues):
+        drawn += [queue[depth] for queue in queues if depth < len(queue)]
+        depth += 1
+    return drawn[:count]
+
+
+def _passages(document: Document, seed: int) -> Iterable[_Passage]:
+    for span in split_sentences(document.text):
+        quote = span.of(document.text).strip()
+        if len(quote) > _LONGEST or _in_heading(document, span):
+            continue
+        if len(content_words(quote)) >= _LEAST_WORDS:
+            named = f"{seed}\x00{document.id}\x00{span.start}\x00{quote}"
+            order = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+            yield _Passage(doc_id=document.id, quote=quote, order=order)
+
+
+def _in_heading(document: Document, span: Span) -> bool:
+    return any(heading.overlaps(span) for heading in document.headings)

@@ -10,11 +10,94 @@ from functools import partial
 from typing import Literal
 
 from grounded_rag.evaluation import answer_metrics as answers
-from grounded_rag.evaluation import retrieval_metrics as retrieval
-from grounded_rag.evaluation.judging import Basis, Judged
-from grounded_rag.evaluation.observations import Observation
+from grounded_rag.evaluation.gold import of_chunk, on_gold, pieces_covered
+from grounded_rag.evaluation.observed import (
+    NOT_APPLICABLE,
+    Basis,
+    Judged,
+    Observation,
+    failed,
+    share,
+    yes_or_no,
+)
+from grounded_rag.relevance import (
+    DEFAULT_THRESHOLD,
+    Relevance,
+    RelevanceJudge,
+    SentenceEmbedding,
+    relevance,
+    relevance_score,
+)
 from grounded_rag.statistics import Interval, clopper_pearson
-from grounded_rag.types import Frozen
+from grounded_rag.types import Answer, Frozen
+
+
+def first_gold_rank(judged: Judged) -> int | None:
+    """Return the 1-based position of the first retrieved chunk on a gold place, or None."""
+    for rank, chunk in enumerate(judged.retrieved, start=1):
+        if on_gold(of_chunk(chunk), judged.record):
+            return rank
+    return None
+
+
+def hit_at(judged: Judged, *, k: int | None) -> Observation:
+    """Whether a gold place is among the first `k` retrieved chunks; None means among all.
+
+    Args:
+        judged: The record.
+        k: Number of chunks that count.
+    """
+    missing = _missing(judged)
+    if missing is not None:
+        return missing
+    rank = first_gold_rank(judged)
+    return yes_or_no(rank is not None and (k is None or rank <= k))
+
+
+def reciprocal_rank(judged: Judged) -> Observation:
+    """One divided by the rank of the first chunk on a gold place; 0 where there is none."""
+    missing = _missing(judged)
+    if missing is not None:
+        return missing
+    rank = first_gold_rank(judged)
+    return Observation(hits=0 if rank is None else 1 / rank, trials=1)
+
+
+def evidence_recall(judged: Judged) -> Observation:
+    """Needed pieces of evidence of which a place was retrieved."""
+    missing = _missing(judged)
+    if missing is not None:
+        return missing
+    covered = pieces_covered([of_chunk(chunk) for chunk in judged.retrieved], judged.record)
+    return share(sum(covered), len(covered))
+
+
+def _missing(judged: Judged) -> Observation | None:
+    if not judged.answerable or not judged.item.gold:
+        return NOT_APPLICABLE
+    if judged.record.answer is None and judged.state == "failed":
+        return failed(judged.failure)
+    if judged.record.other is not None and not judged.retrieved:
+        # A refusal that was recorded without its contexts: nobody says what was retrieved.
+        return NOT_APPLICABLE
+    return None
+
+
+__all__ = [
+    "DEFAULT_THRESHOLD",
+    "Relevance",
+    "RelevanceJudge",
+    "SentenceEmbedding",
+    "plain_answer",
+    "relevance",
+    "relevance_score",
+]
+
+
+def plain_answer(answer: Answer) -> str:
+    """Return the claims of an answer as text, without the marks of its citations."""
+    return " ".join(claim.text for claim in answer.claims)
+
 
 _FAILURES_KEPT = 50
 
@@ -223,17 +306,17 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]
             Metric(
                 name=f"hit_at_{k or 'k'}", group=_RETRIEVAL,
                 title=f"Gold among the first {k}" if k else "Gold among all retrieved",
-                unit="questions", better="higher", observe=partial(retrieval.hit_at, k=k),
+                unit="questions", better="higher", observe=partial(hit_at, k=k),
             )
             for k in (1, 3, 5, None)
         ),
         Metric(
             name="mrr", group=_RETRIEVAL, title="Mean reciprocal rank of gold",
-            unit="questions", better="higher", observe=retrieval.reciprocal_rank, kind="mean",
+            unit="questions", better="higher", observe=reciprocal_rank, kind="mean",
         ),
         Metric(
             name="evidence_recall", group=_RETRIEVAL, title="Needed evidence retrieved",
-            unit="pieces", better="higher", observe=retrieval.evidence_recall,
+            unit="pieces", better="higher", observe=evidence_recall,
         ),
     )  # fmt: skip
 

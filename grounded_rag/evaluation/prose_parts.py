@@ -13,11 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from grounded_rag.resources import data_file
-from grounded_rag.text.lines import LineKind, Unit, group_units
-from grounded_rag.text.sentences import split_unit
+from grounded_rag.text.sentences import LineKind, Unit, group_units, split_unit
 from grounded_rag.verification.cleaning import is_question, without_marks, without_unseen
-from grounded_rag.verification.rows import Row
-from grounded_rag.verification.wording import clean_wording, without_number
+from grounded_rag.verification.wording import Row, clean_wording, without_number
 
 _CLOSING = re.compile(r"[\])】］）〕}>\ue201]|[¹²³⁴-⁹]+")
 _CARETS = re.compile(r"\[\^(\w{1,30})\^\]")

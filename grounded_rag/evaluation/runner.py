@@ -15,18 +15,13 @@ import anyio
 from grounded_rag.errors import GroundedRAGError, InputError
 from grounded_rag.evaluation.gold import gold_places
 from grounded_rag.evaluation.golden import golden_hash, load_golden
-from grounded_rag.evaluation.making import meta_of, text_reader
+from grounded_rag.evaluation.metrics import plain_answer
+from grounded_rag.evaluation.provenance import meta_of, text_reader
 from grounded_rag.evaluation.records import EvalRecord, GoldenItem, Prices, RecordError, RunMeta
-from grounded_rag.evaluation.relevance import (
-    DEFAULT_THRESHOLD,
-    RelevanceJudge,
-    SentenceEmbedding,
-    plain_answer,
-    relevance,
-)
 from grounded_rag.evaluation.report import EvalReport, ReportBuilder
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.rag import GroundedRAG
+from grounded_rag.relevance import DEFAULT_THRESHOLD, RelevanceJudge, SentenceEmbedding, relevance
 from grounded_rag.types import Frozen
 
 

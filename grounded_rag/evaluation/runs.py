@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import io
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, Unpack
 
 from pydantic import JsonValue, ValidationError
 
 from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError, InputError
-from grounded_rag.evaluation.migrating import migrated
-from grounded_rag.evaluation.records import EvalRecord, RunMeta
+from grounded_rag.evaluation.records import EvalRecord, RunMeta, migrated
+from grounded_rag.options import Options, make_parts
+from grounded_rag.protocols import Query
+from grounded_rag.types import RetrievedChunk
 
 META = "run.json"
 RECORDS = "records.jsonl"
@@ -247,3 +250,55 @@ def policy_of(meta: RunMeta, **changes: JsonValue) -> Policy:
             f"The run {meta.id} has a policy that this version does not know.",
             hint=f"It was made by version {meta.package_version or 'unknown'}.",
         ) from error
+
+
+class _Nothing:
+    """A retriever for parts that are never asked."""
+
+    async def retrieve(self, query: Query) -> Sequence[RetrievedChunk]:  # noqa: ARG002
+        return ()
+
+
+def policy_fingerprint(**options: Unpack[Options]) -> str:
+    """Return the fingerprint that answers made with these options carry.
+
+    Args:
+        options: See `Options`; none stands for the defaults.
+
+    Raises:
+        ConfigError: Options do not fit together.
+    """
+    return make_parts(_Nothing(), options).fingerprint
+
+
+def fingerprint_of(path: Path | str) -> str:
+    """Return the fingerprint of the policy under which something was made.
+
+    Args:
+        path: Folder of a run, or a JSON file with an answer or a receipt.
+
+    Raises:
+        InputError: It cannot be read, or says nothing about its policy.
+    """
+    path = Path(path)
+    if path.is_dir() and (path / META).exists():
+        found: Any = Run.open(path).meta.fingerprint
+    else:
+        found = _field(path)
+    if not isinstance(found, str) or not found:
+        raise InputError(
+            f"{path} does not say under which policy it was made.",
+            hint="Give a run folder, an answer from `ask --json`, or a receipt.",
+        )
+    return found
+
+
+def _field(path: Path) -> Any:
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{path} cannot be read: {error}.",
+            hint="Give a run folder, an answer from `ask --json`, or a receipt.",
+        ) from error
+    return body.get("fingerprint") if isinstance(body, dict) else None

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from grounded_rag.text.lines import LineKind, Unit, group_units
-from grounded_rag.text.sentences import split_sentences
+from grounded_rag.generate.question import Question
+from grounded_rag.text.display import listed, told_row
+from grounded_rag.text.sentences import LineKind, Unit, group_units, split_sentences
 from grounded_rag.text.words import content_words
-from grounded_rag.types import RetrievedChunk, Span
+from grounded_rag.types import Citation, Claim, RetrievedChunk, Span
 
 _TITLE_WORD = 4
 _NUMBERING = "0123456789.()[] \t-*•"
@@ -223,3 +224,186 @@ def _is_header(text: str, units: Sequence[Unit], index: int) -> bool:
     here = text[units[index].start : units[index].end]
     below = text[following[0].start : following[0].end]
     return not _FIGURE.search(here) and _FIGURE.search(below) is not None
+
+
+def row_claim(row: str, header: str, question: Question) -> str:
+    """Return a row as it is told: its first cell and the columns asked about.
+
+    Where the question names no column, all of them; where the header does not fit, the cells.
+
+    Args:
+        row: The row.
+        header: The table's header row, or "".
+        question: The question.
+    """
+    cells, names, chosen = _chosen(row, header, question)
+    if not names:
+        return ", ".join(cell for cell in cells if cell)
+    pairs = [(names[at], cells[at]) for at in chosen if names[at] and cells[at]]
+    return told_row(cells[0], pairs)
+
+
+def row_reading(row: str, header: str, question: Question) -> str:
+    """Return the same as it is compared: "column: cell" pairs, the first column among them.
+
+    Args:
+        row: The row.
+        header: The table's header row, or "".
+        question: The question.
+    """
+    cells, names, chosen = _chosen(row, header, question)
+    if not names:
+        return ", ".join(cell for cell in cells if cell)
+    return "; ".join(
+        f"{names[at]}: {cells[at]}" if names[at] else cells[at] for at in (0, *chosen) if cells[at]
+    )
+
+
+def _chosen(
+    row: str, header: str, question: Question
+) -> tuple[list[str], list[str], Sequence[int]]:
+    """Return the cells, the names of their columns if they fit, and the columns to tell."""
+    cells, names = _cells(row), _cells(header)
+    if len(names) != len(cells):
+        return cells, [], ()
+    return cells, names, _asked(names, question) or range(1, len(cells))
+
+
+def _asked(names: Sequence[str], question: Question) -> list[int]:
+    """Return the columns, the first left out, whose names agree best with the question."""
+    wanted = {term.word.stem: term.weight for term in question.terms}
+    fits: dict[int, float] = {}
+    for at, name in enumerate(names[1:], start=1):
+        stems = {word.stem for word in content_words(name)}
+        shared = sum(weight for stem, weight in wanted.items() if stem in stems)
+        if shared:
+            # Of "Quill Account" and "Quill Plus Account" the question means the one it spells out.
+            fits[at] = shared - _SPARE * len(stems - question.stems)
+    best = max(fits.values(), default=0.0)
+    return [at for at, fit in fits.items() if fit >= best - _TIE] if best > 0 else []
+
+
+def _cells(row: str) -> list[str]:
+    line = row.strip()
+    if not line:
+        return []
+    if "|" in line:
+        # One pipe a side: an empty cell at the edge still is a cell.
+        inner = line.removeprefix("|").removesuffix("|")
+        return [cell.strip() for cell in inner.split("|")]
+    return [cell.strip() for cell in line.split("\t")]
+
+
+_SPARE = 0.1
+_TIE = 0.01
+
+
+_ANAPHOR = re.compile(
+    r"(?:It|This|These|Those|That|They|He|She|Its|Their|His|Her|Such|Both|Otherwise|However"
+    r"|In (?:that|this|such|these|those) cases?|Then|After that|If (?:it|so|not|they)"
+    r"|Dies\w*|Sie|Er|Es|Dann|Danach)\b"
+)
+_BULLET = re.compile(r"(?:[-*+•‣◦▪●○·]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+")
+_NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.?[ \t]+(?=[^\W\d_])")
+_LINK = re.compile(r"\[([^\]\[]{1,200})\]\([^()\s]{1,500}\)")
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(\S(?:[^*_`\n]{0,300}\S)?)\1(?!\w)")
+_MOST_ITEMS = 12
+_MOST_CHARACTERS = 1_200
+
+
+def claim_of(
+    index: int,
+    candidates: Sequence[Candidate],
+    chunks: Sequence[RetrievedChunk],
+    question: Question,
+) -> Claim:
+    """Return the claim for a candidate, with the text around it that it needs to be understood.
+
+    A sentence that points back ("It …", "In that case …") takes the one before it along; one
+    that opens a list takes its items; an item takes the sentence that opens its list.
+
+    Args:
+        index: Position of the candidate.
+        candidates: All candidates, in the order of their text.
+        chunks: The chunks of the request.
+        question: The question, which decides on the columns of a table.
+    """
+    candidate = candidates[index]
+    chunk = chunks[candidate.chunk].chunk
+    if candidate.kind is CandidateKind.ROW:
+        row = row_claim(candidate.text, candidate.context, question)
+        return _claim(chunk.id, chunk.text, candidate.span, row)
+    span = _without_number(chunk.text, candidate.span)
+    opener = candidate.context_span
+    if candidate.kind is CandidateKind.ITEM and opener is not None:
+        whole = Span(start=opener.start, end=span.end)
+        if len(whole) <= _MOST_CHARACTERS:
+            text = listed([opener.of(chunk.text), span.of(chunk.text)])
+            return _claim(chunk.id, chunk.text, whole, text)
+    if candidate.text.endswith((":", "：")):
+        items = _items_below(index, candidates)
+        if items:
+            whole = Span(start=span.start, end=candidates[items[-1]].span.end)
+            return _claim(chunk.id, chunk.text, whole, _listing(candidate, items, candidates))
+    if candidate.previous is not None and _ANAPHOR.match(span.of(chunk.text)):
+        before = _without_number(chunk.text, candidates[candidate.previous].span)
+        gap = chunk.text[before.end : span.start]
+        if not gap.strip() and gap.count("\n") < 2:
+            span = Span(start=before.start, end=span.end)
+    return _claim(chunk.id, chunk.text, span, span.of(chunk.text))
+
+
+def compared(candidate: Candidate, question: Question) -> str:
+    """Return the text of a candidate as its meaning is compared with a question.
+
+    A row or an item says little without what stands above it, a sentence mostly speaks for itself.
+    """
+    if candidate.kind is CandidateKind.ROW:
+        row = row_reading(candidate.text, candidate.context, question)
+        return f"{candidate.heading}: {row}" if candidate.heading else row
+    if candidate.kind is CandidateKind.ITEM:
+        return " ".join(part for part in (candidate.context, candidate.text) if part)
+    return candidate.text
+
+
+def headed(candidate: Candidate, question: Question) -> str:
+    """Return the same with all headings above it: they say what a sentence is about."""
+    text = compared(candidate, question)
+    above = candidate.headings
+    return f"{above}: {text}" if above and not text.startswith(above) else text
+
+
+def _claim(chunk_id: str, text: str, span: Span, wording: str) -> Claim:
+    citation = Citation(chunk_id=chunk_id, quote=span.of(text))
+    return Claim(text=plain(wording), citations=(citation,))
+
+
+def plain(text: str) -> str:
+    """Return `text` in one line, without Markdown emphasis and link targets."""
+    flat = " ".join(_LINK.sub(r"\1", text).split())
+    for _ in range(2):
+        flat = _EMPHASIS.sub(r"\2", flat)
+    return flat
+
+
+def _items_below(index: int, candidates: Sequence[Candidate]) -> list[int]:
+    """Return the items of the list that the candidate opens, as far as the limits allow."""
+    opener = candidates[index]
+    items: list[int] = []
+    for number in range(index + 1, min(index + 1 + _MOST_ITEMS, len(candidates))):
+        item = candidates[number]
+        belongs = item.chunk == opener.chunk and item.context_span == opener.span
+        if not belongs or item.span.end - opener.span.start > _MOST_CHARACTERS:
+            break
+        items.append(number)
+    return items
+
+
+def _listing(opener: Candidate, items: Sequence[int], candidates: Sequence[Candidate]) -> str:
+    texts = [_BULLET.sub("", candidates[number].text, count=1).strip() for number in items]
+    return listed([opener.text, *texts])
+
+
+def _without_number(text: str, span: Span) -> Span:
+    match = _BULLET.match(text, span.start, span.end) or _NUMBER.match(text, span.start, span.end)
+    return Span(start=match.end(), end=span.end) if match and match.end() < span.end else span

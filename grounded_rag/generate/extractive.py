@@ -8,16 +8,20 @@ from functools import partial
 
 import anyio.to_thread
 
-from grounded_rag.generate.candidates import Candidate, find_candidates
-from grounded_rag.generate.late import LateInteraction, Likeness, TokenEmbedding
+from grounded_rag.generate.candidates import Candidate, claim_of, compared, find_candidates, headed
+from grounded_rag.generate.late_interaction import (
+    LateInteraction,
+    Likeness,
+    QuestionSimilarity,
+    SentenceEmbedding,
+    TokenEmbedding,
+)
+from grounded_rag.generate.matching import as_meant
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select
-from grounded_rag.generate.similarity import SentenceEmbedding, Similarity
-from grounded_rag.generate.typing_errors import as_meant
-from grounded_rag.generate.wording import claim_of, compared, headed
 from grounded_rag.protocols import Generation, GenerationRequest
-from grounded_rag.text.questions import question_parts
+from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
 
@@ -76,7 +80,7 @@ class ExtractiveGenerator:
             self._late = LateInteraction(embedding)
             self._ranker = PIECES
         elif embedding is not None:
-            self._similarity = Similarity(embedding)
+            self._similarity = QuestionSimilarity(embedding)
             self._ranker = SENTENCES
         self._ranker = ranker or self._ranker
         self._threshold = threshold

@@ -4,11 +4,95 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any, NamedTuple
 
-from grounded_rag.generate.labels import labelled_passage
-from grounded_rag.generate.readable import readable
-from grounded_rag.types import Citation, RetrievedChunk
+from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.words import guess_language
+from grounded_rag.types import Citation, RetrievedChunk, Span
+
+_LINE_END = r"[ \t]*(?:\r\n?|\n)[ \t]*"
+_SOFT = re.compile(rf"(?<=[^\W\d_])\xad(?:{_LINE_END}(?=[^\W\d_]))?|\xad")
+_LETTERS = r"[^\W\d_]{1,40}"
+_HYPHEN = re.compile(rf"(?<![^\W_])({_LETTERS})([-‐]){_LINE_END}(?=({_LETTERS}))")
+_CUT_WORDS = re.compile(rf"{_LETTERS}(?:[-‐]{_LINE_END}{_LETTERS})+")
+_WORD = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
+
+
+def readable(text: str, *, within: str | None = None) -> str:
+    """Return `text` without soft hyphens and line-end hyphens; all else stays as it is.
+
+    Where a line ends in a hyphen between letters, the line end goes, and the hyphen with it. The
+    hyphen stays where the text writes the word with one elsewhere, where another stands before
+    it ("state-of-the-art") and before a capital ("Anglo-Saxon"). Nothing is joined where the
+    second part is a word of its own ("Haus- und Garten").
+
+    Args:
+        text: A passage or a sentence of it.
+        within: The passage whose words decide, if `text` is a part of one.
+    """
+    if "\xad" in text:
+        text = _SOFT.sub("", text)
+    if _HYPHEN.search(text) is None:
+        return text
+    # The words that a line end cuts are no evidence of how they are written.
+    whole = _CUT_WORDS.sub(" ", text if within is None else within)
+    words = frozenset(word.lower() for word in _WORD.findall(whole))
+    return _HYPHEN.sub(partial(_joined, words=words), text)
+
+
+def _joined(match: re.Match[str], *, words: frozenset[str]) -> str:
+    left, hyphen, right = match.groups()
+    chained = match.string[match.start() - 1 : match.start()] in ("-", "‐")
+    if chained or right[0].isupper() or f"{left}-{right}".lower() in words:
+        return f"{left}{hyphen}"
+    stands_alone = right.lower() in words or guess_language(right) is not None
+    if stands_alone and (left + right).lower() not in words:
+        return match[0]
+    return left
+
+
+class LabelledPassage(NamedTuple):
+    """A passage with its sentences under labels.
+
+    Attributes:
+        text: One line a sentence, `[label] sentence`; headings have no label.
+        quotes: What each label stands for.
+    """
+
+    text: str
+    quotes: dict[str, Citation]
+
+
+def citable_sentences(chunk: RetrievedChunk) -> tuple[Span, ...]:
+    """Return the sentences of a chunk that may be evidence: headings are left out."""
+    return tuple(span for span in split_sentences(chunk.chunk.text) if not _heading(chunk, span))
+
+
+def labelled_passage(label: str, chunk: RetrievedChunk) -> LabelledPassage:
+    """Return the sentences of a passage as `label.1`, `label.2` and so on.
+
+    Args:
+        label: Label of the passage; it occurs in no text of the request.
+        chunk: The passage.
+    """
+    lines: list[str] = []
+    quotes: dict[str, Citation] = {}
+    whole = chunk.chunk.text
+    for span in split_sentences(whole):
+        sentence = span.of(whole)
+        if _heading(chunk, span):
+            lines.append(readable(sentence, within=whole))
+            continue
+        name = f"{label}.{len(quotes) + 1}"
+        quotes[name] = Citation(chunk_id=chunk.chunk.id, quote=sentence)
+        lines.append(f"[{name}] {readable(sentence, within=whole)}")
+    return LabelledPassage("\n".join(lines), quotes)
+
+
+def _heading(chunk: RetrievedChunk, span: Span) -> bool:
+    return any(heading.contains(span) for heading in chunk.chunk.heading_spans)
+
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MAX_CHARACTERS = 700

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from itertools import pairwise
 
 from grounded_rag.resources import data_file
-from grounded_rag.text.language import guess_language
-from grounded_rag.text.words import Word, content_words, tokenize
+from grounded_rag.text.numbers import find_quantities
+from grounded_rag.text.quantities import Quantity
+from grounded_rag.text.words import Word, content_words, guess_language, tokenize
 
 
 class Wanted(Enum):
@@ -283,3 +284,154 @@ def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
             if left.lower == "of" and following[0].lower in _CLASS_WORDS:
                 found.add(right.start)
     return frozenset(found)
+
+
+_YEAR = re.compile(r"(?:1\d|20)\d\d(?:s)?|\d{3}")
+_RARE = 0.75
+_WORDS = {
+    Wanted.NUMBER: r"several|few|many|both|couple|dozen|majority|half|most|no limit|unlimited|all",
+    Wanted.MONEY: r"free|no (?:charge|fee|cost)|without charge|nothing|kostenlos|gratis",
+    Wanted.DATE: r"centur(?:y|ies)|decade|era|period|spring|summer|autumn|winter|early|late|today"
+    r"|now|immediately|once|when|after|before|during|until|days?|weeks?|months?|years?",
+    Wanted.DURATION: r"centur(?:y|ies)|decades?|years?|months?|weeks?|days?|hours?|minutes?"
+    r"|immediately|at once|tage?n?|monate?n?|jahre?n?",
+    Wanted.TIME: r"noon|midday|midnight|morning|evening|hours",
+    Wanted.PERSON: r"people|persons?|who|customers?|holders?|members?|owners?|adults?|parents?"
+    r"|child(?:ren)?|staff|team|we|you|anyone|everyone|\w{2,}(?:ers?|ors?|ists?|ians?)",
+    Wanted.PLACE: r"(?:in|at|on|near|between|from|to) (?:the|a|any|our|your)",
+    Wanted.REASON: r"because|due|since|as|so that|reason|caus\w+|in order|to|led|lead|result\w*"
+    r"|therefore|for|weil|da|damit",
+}
+_PATTERNS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words in _WORDS.items()}
+_BY_WORDS_ONLY = 0.6
+
+
+def is_specific(wanted: Wanted) -> bool:
+    """Whether the question asks for a kind of answer that can be looked for."""
+    return wanted not in (Wanted.ANYTHING, Wanted.YES_NO)
+
+
+def holds_kind(question: Question, text: str) -> float:
+    """Return how clearly `text` holds the asked-for kind, beyond what the question says itself.
+
+    Args:
+        question: The question.
+        text: A sentence, or a table row with its header.
+
+    Returns:
+        1.0 for a number with the right unit, a date, a name; less where only words hint at it;
+        1.0 where no particular kind is asked for.
+    """
+    wanted = question.wanted
+    if not is_specific(wanted):
+        return 1.0
+    fits = _QUANTITIES.get(wanted)
+    if fits is not None:
+        own = [
+            quantity
+            for quantity in find_quantities(text)
+            if not {word.stem for word in tokenize(quantity.text)} <= question.stems
+        ]
+        best = max((fits(quantity) for quantity in own), default=0.0)
+        if best:
+            return best
+    elif wanted in (Wanted.PERSON, Wanted.PLACE) and _has_new_name(question, text):
+        return 1.0
+    pattern = _PATTERNS.get(wanted)
+    found = pattern is not None and pattern.search(text) is not None
+    if wanted is Wanted.REASON:
+        return float(found)
+    return _BY_WORDS_ONLY if found else 0.0
+
+
+def _has_new_name(question: Question, text: str) -> bool:
+    for number, word in enumerate(tokenize(text)):
+        if not word.text[:1].isupper() or word.stem in question.stems or not word.content:
+            continue
+        if number > 0 or word_weight(word.lower) > _RARE:
+            return True
+    return False
+
+
+def _is_currency(quantity: Quantity) -> bool:
+    return quantity.unit in ("cent", "penny", "pound") or (
+        len(quantity.unit) == 3 and quantity.unit.isupper()
+    )
+
+
+def _is_number(quantity: Quantity) -> float:
+    return float(quantity.kind in ("number", "fraction"))
+
+
+def _is_money(quantity: Quantity) -> float:
+    if _is_currency(quantity) or quantity.unit == "%":
+        return 1.0
+    return 0.4 if quantity.kind == "number" else 0.0
+
+
+def _is_percent(quantity: Quantity) -> float:
+    if quantity.unit == "%":
+        return 1.0
+    return 0.3 if quantity.kind in ("number", "fraction") else 0.0
+
+
+def _is_date(quantity: Quantity) -> float:
+    if quantity.kind == "date" or quantity.unit in ("s", "month"):
+        return 1.0
+    bare = quantity.kind == "number" and not quantity.unit
+    return float(bare and _YEAR.fullmatch(quantity.text.strip()) is not None)
+
+
+def _is_time(quantity: Quantity) -> float:
+    return float(quantity.kind == "time")
+
+
+def _is_duration(quantity: Quantity) -> float:
+    if quantity.unit in ("s", "month"):
+        return 1.0
+    return 0.6 if quantity.kind == "date" else 0.0
+
+
+_QUANTITIES: dict[Wanted, Callable[[Quantity], float]] = {
+    Wanted.NUMBER: _is_number,
+    Wanted.MONEY: _is_money,
+    Wanted.PERCENT: _is_percent,
+    Wanted.DATE: _is_date,
+    Wanted.TIME: _is_time,
+    Wanted.DURATION: _is_duration,
+}
+
+
+_MOST = 2_000
+
+_OPINION = re.compile(
+    r"(?:^|[.,;:!?–-]\s*|\b(?:and|or|but|so|think|honestly)\s+)(?:should|ought) (?:i|we)\b"
+    r"|\bought (?:i|we)\b|\bif you were (?:me|in my)\b|\bwhat would (?:you do|an? \w+ person)\b"
+    r"|\b(?:would|do|could|can) you (?:personally |rather )?"
+    r"(?:think|recommend|advise|suggest|choose|pick|put|prefer|reckon)\b"
+    r"|\bis it (?:really |still |ever )?"
+    r"(?:wiser?|smart(?:er)?|clever|better|worth|sensible|reasonable|prudent|a good idea)\b"
+    r"|\bbetter (?:deal|choice|option|idea)\b|\b(?:better|best|right) for (?:me|us|someone like)\b"
+    r"|\b(?:my|our) (?:chances|odds)\b|\bdo (?:i|we) (?:accept|take|choose)\b[^.?!]{0,200}\bor\b"
+    r"|\bworth it\b|\bsoll(?:te)? (?:ich|man)\b|\blohnt (?:es )?sich\b",
+    re.IGNORECASE,
+)
+_GUESS = re.compile(
+    r"\bguess(?:ed|es|ing|timate)?\b|\bballpark\b|\bhunch\b|\bspeculat\w{1,8}\b|\bplausible\b"
+    r"|\brough(?:ly)? (?:estimate|idea|figure|number|how)\b|\bestimate (?:it|for|me)\b"
+    r"|\bjust estimate\b|\byou had to (?:bet|say|guess|choose)\b|\bsome idea\b"
+    r"|\bmake (?:something|it|one) up\b|\bmake up (?:something|one|an?)\b|\binvent\b"
+    r"|\bjust (?:say|give me|tell me) (?:something|anything|some|any|a (?:number|figure|date))\b"
+    r"|\blikely (?:price|cost|rate|figure)\b|\bhow likely (?:am|is|are|will)\b|\bschätz\w{0,8}\b",
+    re.IGNORECASE,
+)
+
+
+def asks_opinion(question: str) -> bool:
+    """Whether a question asks for advice or an opinion ("should I …", "which is better for me")."""
+    return _OPINION.search(question[:_MOST]) is not None
+
+
+def asks_guess(question: str) -> bool:
+    """Whether a question asks for a guess or an estimate ("ballpark", "if you had to bet")."""
+    return _GUESS.search(question[:_MOST]) is not None

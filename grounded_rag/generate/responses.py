@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
-from grounded_rag.types import Usage
+from grounded_rag.protocols import Generation
+from grounded_rag.text.display import one_line
+from grounded_rag.types import StopReason, Usage
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MOST_OBJECTS = 16
@@ -177,3 +179,30 @@ def _count(value: Any) -> int:
 
 def _some(usage: Any, *fields: str) -> int:
     return next((count for field in fields if (count := _count(_get(usage, field)))), 0)
+
+
+_MOST = 600
+
+
+def undrafted(
+    ending: Ending, *, word: str, usage: Usage, model: str, written: str = ""
+) -> Generation:
+    """Return a generation without a draft.
+
+    Args:
+        ending: How the last call ended.
+        word: The provider's own word for it, or "".
+        usage: Tokens of all calls.
+        model: Provider and model, for people.
+        written: What the model wrote instead; its beginning goes into the detail.
+    """
+    stop, detail = {
+        Ending.REFUSED: (StopReason.REFUSED, "The model refused to answer."),
+        Ending.CUT: (StopReason.TRUNCATED, "The output was cut, also with twice the limit."),
+        Ending.FULL: (StopReason.TRUNCATED, "The model's context window is used up."),
+        Ending.UNKNOWN: (StopReason.INVALID, f"The output ended with {word!r}."),
+    }.get(ending, (StopReason.INVALID, "The output could not be read as claims."))
+    if stop is StopReason.INVALID and (line := one_line(written[: 4 * _MOST])):
+        shown = line if len(line) <= _MOST else f"{line[:_MOST]} […]"
+        detail = f"{detail} The model wrote: {shown}"
+    return Generation(draft=None, stop=stop, usage=usage, model=model, detail=detail)

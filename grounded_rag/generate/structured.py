@@ -12,17 +12,17 @@ from weakref import WeakKeyDictionary
 import anyio
 
 from grounded_rag.errors import GroundedRAGError
-from grounded_rag.generate.clients import Connection, connect
-from grounded_rag.generate.failures import provider_error, root_cause
+from grounded_rag.generate.clients import Connection, connect, provider_error, root_cause
 from grounded_rag.generate.messages import BuiltMessages, build_messages
 from grounded_rag.generate.prompts import PromptSet
-from grounded_rag.generate.reading import Reading, read_draft, read_text
+from grounded_rag.generate.reading import Reading, read_draft, read_text, stream_draft
 from grounded_rag.generate.responses import (
     Ending,
     damaged_tool_input,
     ending_of,
     stop_word,
     text_of,
+    undrafted,
     usage_of,
     written_of,
 )
@@ -31,8 +31,6 @@ from grounded_rag.generate.schema import (
     labelled_model,
     response_model,
 )
-from grounded_rag.generate.streaming import stream_draft
-from grounded_rag.generate.undrafted import undrafted
 from grounded_rag.protocols import Generation, GenerationRequest, StartedOver
 from grounded_rag.types import Claim, Draft, Usage
 

@@ -17,9 +17,9 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 from grounded_rag.errors import ConfigError
-from grounded_rag.index.arrays import Vector, as_rows
+from grounded_rag.index.records import Vector, as_rows
 from grounded_rag.resources import data_file
-from grounded_rag.text.pieces import TokenVectors
+from grounded_rag.text.words import TokenVectors
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from grounded_rag.text.words import content_words, tokenize
+from grounded_rag.resources import data_file
+from grounded_rag.text.spelling import (
+    LONGEST_FORM,
+    Abbreviation,
+    abbreviations,
+    initials,
+    joined,
+    nearest_term,
+    replaced,
+    short_form,
+    split,
+    suspects,
+)
+from grounded_rag.text.words import STOPWORDS, Word, content_words, guess_language, tokenize
 
 MAX_TERMS = 64
 """Most terms taken from one question."""
@@ -179,3 +194,163 @@ def search_among(
 def json_keys(keys: Iterable[int]) -> str:
     """Return keys as a JSON list, the one parameter that takes any number of them."""
     return f"[{','.join(map(str, keys))}]"
+
+
+_MAX_VOCABULARY = 200_000
+
+
+@lru_cache(maxsize=1)
+def common_words() -> frozenset[str]:
+    """Return the whole words of the embedding model's vocabulary, mostly English."""
+    table = json.loads(data_file("minilm-tokenizer.json").read_text(encoding="utf-8"))
+    return frozenset(word for word in table["model"]["vocab"] if word.isalpha())
+
+
+class Vocabulary:
+    """The stemmed terms of one generation of the lexical index, read once when needed."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._terms: dict[str, dict[str, int]] | None = None
+
+    def corrections(self, words: Sequence[Word]) -> dict[str, str]:
+        """Return for each mistyped word the nearest term that some chunk holds.
+
+        A word is taken for mistyped if neither the index nor the embedding model's vocabulary of
+        common words knows it. Names are left alone: an unknown name is no misspelling. Terms are
+        word stems, so the beginning of a word is compared too.
+
+        Args:
+            words: Words of the question, in order.
+        """
+        if self._terms is None:
+            self._terms = self._read()
+        found: dict[str, str] = {}
+        for word in suspects(words, known=common_words()):
+            terms = self._terms.get(word.lower[0], {})
+            if word.stem in terms or self._begins(word.lower, terms):
+                continue
+            nearest = nearest_term(word, terms)
+            if nearest is not None:
+                found[word.lower] = nearest
+        return found
+
+    @staticmethod
+    def _begins(word: str, terms: dict[str, int]) -> bool:
+        """Whether a stem of the index is the beginning of a word, as stems mostly are."""
+        return any(word[:length] in terms for length in range(max(4, len(word) - 5), len(word) + 1))
+
+    def _read(self) -> dict[str, dict[str, int]]:
+        """Return the terms with the number of chunks that hold them, by first letter."""
+        rows = self._connection.execute(
+            "SELECT term, doc FROM vocabulary LIMIT ?", (_MAX_VOCABULARY,)
+        )
+        terms: dict[str, dict[str, int]] = {}
+        for term, chunks in rows:
+            if term.isalpha():
+                terms.setdefault(term[0], {})[term] = chunks
+        return terms
+
+
+def corrected(question: str, vocabulary: Vocabulary) -> str:
+    """Return a question with its mistyped words replaced by the index's nearest terms."""
+    if guess_language(question) not in ("en", None):
+        return question
+    words = tokenize(question)
+    changes = vocabulary.corrections(words)
+    return replaced(question, words, changes) if changes else question
+
+
+_MOST_WORDS = 64
+_MOST_SPLITS = 4
+_MOST_FORMS = 2
+_MOST_ADDED = 6
+_KEPT = 4_096
+_READ = 500
+_TEXTS = 20
+
+
+class OtherNames:
+    """Other names for what a question asks about, looked up in one generation of the index.
+
+    Documents that the question's filters leave out count too: they lend words, never evidence.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._held: dict[str, bool] = {}
+
+    def of(self, question: str) -> tuple[str, ...]:
+        """Return what to search for beside the question; at most six words or phrases.
+
+        Args:
+            question: The question, its typing errors corrected.
+        """
+        words = tokenize(question)[:_MOST_WORDS]
+        shouted = question.isupper()
+        found = dict.fromkeys(joined(question, words, self._holds))
+        unknown = [word.lower for word in words if self._may_be_compound(word)]
+        for compound in unknown[:_MOST_SPLITS]:
+            found.update(dict.fromkeys(split(compound, self._holds)))
+        for word in words:
+            found.update(dict.fromkeys(self._long_forms(word, shouted=shouted)))
+        found.update(dict.fromkeys(self._short_forms([word.lower for word in words])))
+        return tuple(found)[:_MOST_ADDED]
+
+    def _may_be_compound(self, word: Word) -> bool:
+        plain = word.kind == "word" and word.lower.isalpha() and word.content
+        return plain and word.lower not in common_words() and not self._holds(word.lower)
+
+    def _long_forms(self, word: Word, *, shouted: bool) -> tuple[str, ...]:
+        capitals = None if shouted else short_form(word.text)
+        short = capitals or (word.lower if word.lower.isalnum() else "")
+        if not 2 <= len(short) <= LONGEST_FORM or not self._holds(short):
+            return ()
+        # "it" or "pin" in small letters is the word, not the abbreviation.
+        if capitals is None and (short in STOPWORDS or short in common_words()):
+            return ()
+        rows = self._connection.execute(
+            "SELECT body FROM (SELECT body FROM lexical WHERE lexical MATCH ? LIMIT ?) "
+            "WHERE body LIKE ? OR body LIKE ? LIMIT ?",
+            (f'"{short}"', _READ, f"%({short})%", f"%{short} (%", _TEXTS),
+        )
+        counts: dict[str, int] = {}
+        for one in _defined_in(rows):
+            if one.short == short:
+                counts[one.long] = counts.get(one.long, 0) + 1
+        return tuple(sorted(counts, key=lambda long: (-counts[long], long))[:_MOST_FORMS])
+
+    def _short_forms(self, words: list[str]) -> Iterator[str]:
+        """Yield the abbreviations of phrases of the question, each checked where it is defined."""
+        for start in range(len(words)):
+            for end in range(start + 2, min(start + LONGEST_FORM, len(words)) + 1):
+                phrase = words[start:end]
+                short = initials(phrase)
+                plain = all(word.isalnum() for word in phrase)
+                if not plain or {phrase[0], phrase[-1]} & STOPWORDS or not self._holds(short):
+                    continue
+                long = " ".join(phrase)
+                rows = self._connection.execute(
+                    "SELECT body FROM lexical WHERE lexical MATCH ? LIMIT ?",
+                    (f'"{long} {short}" OR "{short} {long}"', _TEXTS),
+                )
+                if Abbreviation(short, long) in set(_defined_in(rows)):
+                    yield short
+
+    def _holds(self, word: str) -> bool:
+        """Whether some chunk has a word of this stem."""
+        if not word.isalnum():
+            return False
+        if word not in self._held:
+            if len(self._held) >= _KEPT:
+                self._held.clear()
+            row = self._connection.execute(
+                "SELECT 1 FROM lexical WHERE lexical MATCH ? LIMIT 1", (f'"{word}"',)
+            ).fetchone()
+            self._held[word] = row is not None
+        return self._held[word]
+
+
+def _defined_in(rows: sqlite3.Cursor) -> Iterator[Abbreviation]:
+    for (body,) in rows:
+        yield from abbreviations(body)

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import anyio.to_thread
 
 from grounded_rag.errors import ConfigError
-from grounded_rag.index.arrays import Vector, as_rows
-from grounded_rag.index.fusion import Fused, Ranking, arrange, fuse, ranked
-from grounded_rag.index.lexical import query_terms
+from grounded_rag.index.lexical import corrected, query_terms
 from grounded_rag.index.opening import check_identity
-from grounded_rag.index.records import identity_of
-from grounded_rag.index.search import Question, Search
-from grounded_rag.index.spelling import corrected
+from grounded_rag.index.records import Vector, as_rows, identity_of
+from grounded_rag.index.search import Fused, Question, Ranking, Search, arrange, fuse, ranked
 from grounded_rag.index.store import Index
 from grounded_rag.protocols import Query
-from grounded_rag.text.questions import question_parts
+from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Instant, RetrievedChunk
 
 if TYPE_CHECKING:

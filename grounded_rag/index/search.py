@@ -2,19 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from pydantic import JsonValue
 
 from grounded_rag.index import lexical
-from grounded_rag.index.arrays import Vector, cosine
-from grounded_rag.index.filters import matches
-from grounded_rag.index.fusion import Ranking
 from grounded_rag.index.ledger import Place
 from grounded_rag.index.reading import View
-from grounded_rag.types import Instant
+from grounded_rag.index.records import DocumentEntry, Vector, cosine
+from grounded_rag.types import Instant, RetrievedChunk
+
+
+def matches(entry: DocumentEntry, filters: Mapping[str, JsonValue]) -> bool:
+    """Whether a document carries everything that `filters` asks for.
+
+    Args:
+        entry: The document.
+        filters: Wanted values by key: `doc_id`, `source`, `title`, `trust`, `media_type` or a key
+            of the further metadata. A list means any of its values; a document whose own value is
+            a list carries each of them. Numbers and their text are equal, as in `year=2026`.
+    """
+    fields: dict[str, JsonValue] = {
+        **entry.metadata,
+        "doc_id": entry.doc_id,
+        "source": entry.source,
+        "title": entry.title,
+        "trust": entry.trust,
+        "media_type": entry.media_type,
+    }
+    return carries(fields, filters)
+
+
+def carries(fields: Mapping[str, JsonValue], filters: Mapping[str, JsonValue]) -> bool:
+    """Whether `fields` has, for each key of `filters`, one of the wanted values."""
+    return all(
+        key in fields and not _values(fields[key]).isdisjoint(_values(wanted))
+        for key, wanted in filters.items()
+    )
+
+
+def _values(value: JsonValue) -> set[str]:
+    if isinstance(value, list):
+        return {_plain(item) for item in value}
+    return {_plain(value)}
+
+
+def _plain(value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+RRF_K = 10
+"""Constant of reciprocal-rank fusion: the larger, the less the very first ranks stand out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Chunk ids that one signal found, best first, each at most once.
+
+    Attributes:
+        source: Name of the signal.
+        ids: The ids.
+        weight: How much the signal counts.
+    """
+
+    source: str
+    ids: Sequence[str]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One chunk of the fused ranking, with the signals that found it."""
+
+    chunk_id: str
+    score: float
+    sources: tuple[str, ...]
+
+
+def fuse(rankings: Sequence[Ranking], *, k: int = RRF_K) -> list[Fused]:
+    """Return all chunks of several rankings, best first, by reciprocal-rank fusion.
+
+    Chunks are told apart by id, never by text: two documents may say the same.
+    """
+    scores: dict[str, float] = {}
+    sources: dict[str, tuple[str, ...]] = {}
+    for ranking in rankings:
+        for rank, chunk_id in enumerate(ranking.ids, start=1):
+            scores[chunk_id] = scores.get(chunk_id, 0.0) + ranking.weight / (k + rank)
+            known = sources.get(chunk_id, ())
+            sources[chunk_id] = known if ranking.source in known else (*known, ranking.source)
+    # Ties go to the signal named first: dictionaries keep the order of insertion.
+    return sorted(
+        (Fused(chunk_id, score, sources[chunk_id]) for chunk_id, score in scores.items()),
+        key=lambda fused: -fused.score,
+    )
+
+
+def arrange(
+    ids: Sequence[str],
+    *,
+    successors: Mapping[str, str],
+    outdated: Collection[str],
+    k: int,
+) -> list[str]:
+    """Return the k chunks to hand over, current ones first.
+
+    A chunk of a superseded document never comes without its successor's. What is out of date is
+    ranked behind what holds, among the k: it is not removed, since it may be all there is.
+
+    Args:
+        ids: Chunks by relevance.
+        successors: For chunks of superseded documents, the chunk that says it today.
+        outdated: Chunks of documents that do not hold at the moment asked for.
+        k: Number of chunks wanted.
+    """
+    order: dict[str, None] = {}
+    for chunk_id in ids:
+        successor = successors.get(chunk_id)
+        if successor is not None:
+            order.setdefault(successor)
+        order.setdefault(chunk_id)
+    top = list(order)[:k]
+    return sorted(top, key=lambda chunk_id: chunk_id in outdated)
+
+
+def ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
+    """Number chunks from 1 in their order; a score never rises from one rank to the next."""
+    numbered: list[RetrievedChunk] = []
+    lowest = float("inf")
+    for rank, chunk in enumerate(chunks, start=1):
+        lowest = min(lowest, chunk.score)
+        numbered.append(chunk.model_copy(update={"rank": rank, "score": lowest}))
+    return numbered
+
 
 _EXACT = 2_000
 """Up to so many usable chunks, all of them are compared: faster than a filtered graph search."""

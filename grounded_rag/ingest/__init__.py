@@ -1,7 +1,7 @@
 """From bytes to documents and from documents to chunks."""
 
 from grounded_rag.ingest.chunking import DEFAULT_CAPACITY, RECIPE, chunk, embedded_text
-from grounded_rag.ingest.limits import MAX_BYTES
+from grounded_rag.ingest.decoding import MAX_BYTES
 from grounded_rag.ingest.manifest import (
     MANIFEST_NAME,
     CorpusInfo,

@@ -8,9 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from grounded_rag.ingest.blocks import split_passages
-from grounded_rag.ingest.packing import Packer
-from grounded_rag.ingest.parts import Piece
+from grounded_rag.ingest.packing import Packer, Piece, split_passages
 from grounded_rag.types import Chunk, Document, Span
 
 DEFAULT_CAPACITY = 220

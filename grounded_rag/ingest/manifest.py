@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import Field, JsonValue
 
 from grounded_rag.errors import ManifestError
-from grounded_rag.ingest.front_matter import json_mapping
-from grounded_rag.ingest.metadata import DocumentMetadata, read_metadata
+from grounded_rag.ingest.metadata import DocumentMetadata, json_mapping, read_metadata
 from grounded_rag.types import Frozen
 
 MANIFEST_NAME = "manifest.toml"

@@ -6,14 +6,177 @@ one section leaves the pieces, and so the chunk ids, of all others as they are.
 
 from __future__ import annotations
 
+import html
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from grounded_rag.errors import ConfigError
-from grounded_rag.ingest.blocks import Block, Passage
-from grounded_rag.ingest.parts import Part, Piece, piece_of
-from grounded_rag.text.sentences import sentence_bounds
+from grounded_rag.text.sentences import LineKind, Unit, group_units, sentence_bounds
+from grounded_rag.types import Document
+
+
+def trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return the bounds without white space at either end, or None where nothing is left."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return (start, end) if start < end else None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A span that is placed as a whole if it fits; `weight` is its estimated tokens.
+
+    Prose may be cut between sentences before other parts are cut at all. A row below the first of a
+    table carries the table's header, or "".
+    """
+
+    start: int
+    end: int
+    weight: float
+    path: tuple[str, ...]
+    is_heading: bool = False
+    is_prose: bool = False
+    table_header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The bounds of one chunk and the heading path of its text."""
+
+    start: int
+    end: int
+    path: tuple[str, ...]
+
+
+def piece_of(parts: Sequence[Part]) -> Piece:
+    """Return the piece of some parts; its path is what the paths of its body have in common.
+
+    A piece that begins inside a table has the table's header as the last of its path: a slice of
+    the text cannot repeat it.
+    """
+    paths = [part.path for part in parts if not part.is_heading] or [parts[-1].path]
+    common = paths[0]
+    for path in paths[1:]:
+        while path[: len(common)] != common:
+            common = common[:-1]
+    if parts[0].table_header:
+        common = (*common, parts[0].table_header)
+    return Piece(parts[0].start, parts[-1].end, common)
+
+
+_GAP = re.compile(r"\n[^\S\n]*\n|\r[^\S\r\n]*\r|\r\n[^\S\n]*\r\n")
+_TABLE = frozenset({LineKind.ROW, LineKind.DELIMITER})
+_PROSE = frozenset({LineKind.TEXT, LineKind.LABEL})
+
+
+class BlockPart(NamedTuple):
+    """Trimmed bounds in the text; `is_prose` where it may be cut between sentences."""
+
+    start: int
+    end: int
+    is_prose: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list or table: its parts are paragraphs, items or rows, in order.
+
+    Attributes:
+        parts: Disjoint, increasing.
+        is_table: Whether the parts are rows.
+        header: Cells of the table's header on one line, or "".
+    """
+
+    parts: tuple[BlockPart, ...]
+    is_table: bool = False
+    header: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The text under one heading, or before the first one.
+
+    Attributes:
+        path: Headings from the outermost to this one.
+        heading: Bounds of the heading line, or None.
+        blocks: What follows it, in order.
+    """
+
+    path: tuple[str, ...]
+    heading: tuple[int, int] | None
+    blocks: tuple[Block, ...]
+
+
+def split_passages(document: Document) -> list[Passage]:
+    """Return the passages of a document; together they cover all that is not white space."""
+    starts = [section.span.start for section in document.sections]
+    bounds = [0, *starts, len(document.text)]
+    spans = {span.start: span.end for span in document.headings}
+    passages: list[Passage] = []
+    for index, (start, end) in enumerate(itertools.pairwise(bounds)):
+        if start >= end:
+            continue
+        section = document.sections[index - 1] if index else None
+        heading = None
+        if section is not None and spans.get(start, start) > start:
+            heading = trim(document.text, start, min(spans[start], end))
+        body = heading[1] if heading else start
+        blocks = _split_blocks(document.text, body, end)
+        if heading or blocks:
+            passages.append(Passage(section.path if section else (), heading, tuple(blocks)))
+    return passages
+
+
+def _split_blocks(text: str, start: int, end: int) -> list[Block]:
+    body = text[start:end]
+    units = group_units(body)
+    blocks: list[Block] = []
+    for first, last in _runs(body, units):
+        run = units[first : last + 1]
+        parts = tuple(
+            BlockPart(start + unit.start, start + unit.end, unit.kind in _PROSE) for unit in run
+        )
+        if run[0].kind in _TABLE and len(run) > 1:
+            joined = _join_header(parts, run)
+            header = "" if joined == parts else _cells(text[parts[0].start : parts[0].end])
+            blocks.append(Block(joined, is_table=True, header=header))
+        else:
+            blocks.append(Block(parts))
+    return blocks
+
+
+def _runs(body: str, units: Sequence[Unit]) -> list[tuple[int, int]]:
+    """Group units without a blank line between them; a table is a group of its own."""
+    runs: list[tuple[int, int]] = []
+    for index, unit in enumerate(units):
+        if runs:
+            before = units[index - 1]
+            joined = (unit.kind in _TABLE) == (before.kind in _TABLE)
+            if joined and not _GAP.search(body, before.end, unit.start):
+                runs[-1] = (runs[-1][0], index)
+                continue
+        runs.append((index, index))
+    return runs
+
+
+def _join_header(parts: tuple[BlockPart, ...], units: Sequence[Unit]) -> tuple[BlockPart, ...]:
+    """Keep the header of a table, its rule and its first row in one part."""
+    for index, unit in enumerate(units):
+        if unit.kind is LineKind.DELIMITER and index + 1 < len(parts):
+            head = BlockPart(parts[0].start, parts[index + 1].end, is_prose=False)
+            return (head, *parts[index + 2 :])
+    return parts
+
+
+def _cells(row: str) -> str:
+    cells = html.unescape(row.strip("| \t")).split("|")
+    return " | ".join(" ".join(cell.split()) for cell in cells)
+
 
 _UNITS = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|[^\sA-Za-z0-9]")
 # Plain prose on which a tokenizer shows how many tokens it makes of one unit; it must not be

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grounded_rag.errors import InputError, ManifestError, ReadError, UnsupportedFormatError
-from grounded_rag.ingest.limits import MAX_BYTES, check_size
+from grounded_rag.ingest.decoding import MAX_BYTES, check_size
 from grounded_rag.ingest.manifest import MANIFEST_NAME, Manifest, ManifestEntry, load_manifest
 from grounded_rag.ingest.metadata import ReadDocument, build_document
 from grounded_rag.ingest.readers import SUPPORTED_SUFFIXES, reader_for

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -65,3 +66,133 @@ def leading_title(headings: Sequence[Heading]) -> str:
     """Return the first heading if it stands above all the others, else ""."""
     above_all = headings and all(other.level > headings[0].level for other in headings[1:])
     return headings[0].title[:LONGEST_TITLE] if above_all else ""
+
+
+_SPACE = re.compile(r"[ \t\n\r\f]+")
+_SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_RAISED = frozenset("0123456789+-−=()n")
+
+
+class Composer:
+    """Collects inline text and blocks; white space is collapsed as a browser does."""
+
+    def __init__(self) -> None:
+        self.headings: list[Heading] = []
+        self._out: list[str] = []
+        self._length = 0
+        self._newlines = 0
+        self._written = 0
+        self._space = False
+        self._prefix = ""
+        self._line_open = False
+
+    def mark(self) -> int:
+        """Write a pending break and return the place at which the next text begins."""
+        if self._length:
+            self._start()
+        return self._length
+
+    def text(self) -> str:
+        """Return what was composed."""
+        return "".join(self._out)
+
+    def write(self, raw: str) -> None:
+        """Write inline text; runs of white space become one space, none at the start of a line."""
+        words = _SPACE.sub(" ", raw)
+        if not words:
+            return
+        if words[0] == " ":
+            self._space = True
+            words = words[1:]
+        ends = words.endswith(" ")
+        if ends:
+            words = words[:-1]
+        if words:
+            self._start()
+            self._put(words)
+        self._space = ends or (self._space and not words)
+
+    def write_verbatim(self, raw: str) -> None:
+        """Write text whose white space counts."""
+        if raw:
+            self._start()
+            self._put(raw)
+
+    def break_block(self, newlines: int) -> None:
+        """Make what follows begin after at least this many line ends."""
+        self._newlines = max(self._newlines, newlines)
+        self._space = False
+
+    def break_line(self) -> None:
+        """Add one line end, as `<br>` does; a second one makes a blank line."""
+        self._newlines = min(2, self._newlines + 1)
+        self._space = False
+
+    def item(self, prefix: str) -> None:
+        """Begin a list item: `prefix` is written before its first text."""
+        self.break_block(1)
+        self._prefix = prefix
+
+    def heading(self, title: str, level: int) -> None:
+        """Write a heading as a line of its own."""
+        title = " ".join(title.split())
+        if not title:
+            return
+        self.break_block(2)
+        self._start()
+        start = self._length
+        self._put(title)
+        self.headings.append(Heading(start, self._length, level, title))
+        self.break_block(2)
+
+    def line(self, text: str) -> None:
+        """Write a block of its own."""
+        self.break_block(2)
+        self.write(text)
+        self.break_block(2)
+
+    def table(self, rows: Sequence[Sequence[str]], *, header_rows: int) -> None:
+        """Write rows as Markdown does, with a rule under the header.
+
+        Args:
+            rows: Texts of the cells.
+            header_rows: How many of the first rows are the header; 0 writes no rule.
+        """
+        self.break_block(2)
+        for number, row in enumerate(rows, start=1):
+            self._row([" ".join(cell.split()).replace("|", "\\|") for cell in row])
+            if number == header_rows:
+                self._row(["---"] * len(row))
+        self.break_block(2)
+
+    def _row(self, cells: Sequence[str]) -> None:
+        self.break_block(1)
+        self._start()
+        self._put("| " + " | ".join(cells) + " |")
+
+    def _start(self) -> None:
+        missing = self._newlines - self._written
+        if self._newlines and self._length:
+            if missing > 0:
+                self._put("\n" * missing)
+            self._written = max(self._written, self._newlines)
+            self._line_open = False
+        elif self._space and self._line_open:
+            self._put(" ")
+        self._newlines = 0
+        self._space = False
+        if self._prefix:
+            self._put(self._prefix)
+            self._prefix = ""
+
+    def _put(self, text: str) -> None:
+        self._out.append(text)
+        self._length += len(text)
+        self._line_open = True
+        self._written = 0
+
+
+def raised(text: str) -> str:
+    """Return raised characters where all of `text` has them: 10 and 5 must not become 105."""
+    bare = text.strip()
+    return bare.translate(_SUPERSCRIPT) if bare and set(bare) <= _RAISED else text

@@ -3,21 +3,194 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
 from weakref import WeakKeyDictionary
 
 import anyio
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from grounded_rag.config import DEFAULT_MODEL
-from grounded_rag.errors import GroundedRAGError
-from grounded_rag.generate.clients import Connection, connect
-from grounded_rag.generate.failures import provider_error, root_cause
+from grounded_rag.errors import GroundedRAGError, PromptError
+from grounded_rag.generate.clients import Connection, connect, provider_error, root_cause
 from grounded_rag.generate.messages import BuiltMessages
 from grounded_rag.generate.responses import Ending, ending_of, usage_of
-from grounded_rag.judge.schema import JudgeAnswer
+from grounded_rag.protocols import Grade
+from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Frozen, Usage
+
+Mode = Literal["per_claim", "holistic"]
+"""One verdict a claim, or one cheap question about the answer as a whole."""
+
+Task = Literal["per_claim", "holistic", "relevance"]
+
+_FILES: dict[Task, str] = {
+    "per_claim": "judge.md",
+    "holistic": "judge_holistic.md",
+    "relevance": "relevance.md",
+}
+_VERSION = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
+_GRADES = ("rests_on", "SUPPORTED", "CONTRADICTED", "NOT_MENTIONED")
+_WORDS: dict[Task, tuple[str, ...]] = {
+    "per_claim": _GRADES,
+    "holistic": _GRADES,
+    "relevance": ("RELEVANT", "BESIDE_THE_QUESTION"),
+}
+
+
+class JudgePrompt(Frozen):
+    """The system prompt of a judge. It is sent as it is: nothing is ever filled into it.
+
+    Attributes:
+        text: The prompt without its version line.
+        digest: First digits of the SHA-256 of the whole file, for names and fingerprints.
+    """
+
+    text: str
+    digest: str
+
+    @classmethod
+    def load(cls, task: Task, folder: Path | None = None) -> JudgePrompt:
+        """Read `judge.md`, `judge_holistic.md` or `relevance.md`.
+
+        Args:
+            task: What the judge is asked.
+            folder: Folder of one's own prompts; None, or a folder without that file, takes the
+                built-in one.
+
+        Raises:
+            PromptError: The file cannot be read, or lacks its version line or the grades.
+        """
+        name = _FILES[task]
+        path = prompts_dir() / name
+        if folder is not None and (folder / name).exists():
+            path = folder / name
+        try:
+            whole = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise PromptError(
+                f"{path} cannot be read: {error}.", hint="Save it as plain text in UTF-8."
+            ) from None
+        first, _, body = whole.partition("\n")
+        if not _VERSION.fullmatch(first.strip()):
+            raise PromptError(
+                f"{path} does not start with a version comment.",
+                hint="Make its first line, for example, <!-- my judge, version 1 -->",
+            )
+        if missing := [word for word in _WORDS[task] if word not in body]:
+            raise PromptError(
+                f"{path} does not mention {', '.join(missing)}.",
+                hint="The judge answers with these words; say what each of them means.",
+            )
+        digest = hashlib.sha256(whole.encode("utf-8")).hexdigest()[:8]
+        return cls(text=body.strip(), digest=digest)
+
+
+_SCHEMA_GRADES = {grade.name: grade for grade in Grade}
+
+
+def _decoded(value: Any) -> Any:
+    """Decode JSON that arrived as a string, once; leave everything else alone."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a list, or of a lone text; what is no text stands for no words."""
+    value = _decoded(value)
+    entries = value if isinstance(value, list) else [value]
+    return [entry for entry in entries if isinstance(entry, str) and entry.strip()]
+
+
+def _number(value: Any) -> int:
+    """Return the number of a claim, or 0, which no claim has."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value.strip())
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _word(value: Any) -> str:
+    return value.strip().upper().replace(" ", "_") if isinstance(value, str) else ""
+
+
+def _items(value: Any) -> list[Any]:
+    value = _decoded(value)
+    entries = [value] if isinstance(value, Mapping) else value
+    if not isinstance(entries, list):
+        raise ValueError("verdicts are a list")  # noqa: TRY004 - pydantic collects ValueErrors
+    return [entry for entry in map(_decoded, entries) if isinstance(entry, Mapping)]
+
+
+Words = Annotated[
+    list[str],
+    BeforeValidator(_texts),
+    Field(description="Words copied from the evidence without any change."),
+]
+# The enum is for the model that writes; an unknown word must not lose the verdicts beside it.
+Verdict = Annotated[
+    str, BeforeValidator(_word), Field(json_schema_extra={"enum": list(_SCHEMA_GRADES)})
+]
+
+
+class VerdictItem(BaseModel):
+    """The verdict on one claim."""
+
+    model_config = ConfigDict(
+        extra="ignore", json_schema_extra={"required": ["number", "rests_on", "verdict"]}
+    )
+
+    number: Annotated[int, BeforeValidator(_number), Field(description="Number of the claim.")] = 0
+    rests_on: Words = []
+    verdict: Verdict = ""
+
+
+class JudgeAnswer(BaseModel):
+    """What a judge may answer with."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Verdicts(JudgeAnswer):
+    """One verdict for each claim, with the words of its evidence that the verdict rests on."""
+
+    verdicts: Annotated[list[VerdictItem], BeforeValidator(_items)]
+
+
+class WholeVerdict(JudgeAnswer):
+    """One verdict for the answer as a whole, with words of the evidence of every claim."""
+
+    model_config = ConfigDict(
+        extra="ignore", json_schema_extra={"required": ["rests_on", "verdict"]}
+    )
+
+    rests_on: Words = []
+    verdict: Verdict = ""
+
+
+class RelevanceVerdict(JudgeAnswer):
+    """Whether the answer is to the point of the question."""
+
+    model_config = ConfigDict(extra="ignore", json_schema_extra={"required": ["verdict"]})
+
+    verdict: Annotated[
+        str,
+        BeforeValidator(_word),
+        Field(json_schema_extra={"enum": ["RELEVANT", "BESIDE_THE_QUESTION"]}),
+    ] = ""
+
+
+def grade_of(word: str) -> Grade | None:
+    """Return the grade that a model's word stands for, or None."""
+    return _SCHEMA_GRADES.get(word)
+
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grounded_rag.errors import ConfigError, MissingExtraError
-from grounded_rag.models.entailment import score_by_windows
-from grounded_rag.models.labels import given_labels, read_columns
+from grounded_rag.models.entailment import given_labels, read_columns, score_by_windows
 from grounded_rag.models.onnx_pairs import Logits
 from grounded_rag.protocols import EntailmentScores, TextPair
 

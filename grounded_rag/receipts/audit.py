@@ -13,7 +13,7 @@ from grounded_rag.errors import ReceiptError
 from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ReceiptCheck
 from grounded_rag.receipts.library import open_library
-from grounded_rag.receipts.storage import load_receipt, receipt_files
+from grounded_rag.receipts.make import load_receipt, receipt_files
 from grounded_rag.types import Frozen, Instant
 from grounded_rag.validity import parse_instant, today_utc
 from grounded_rag.verification.rules import Rules

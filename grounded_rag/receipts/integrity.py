@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 
-from grounded_rag.compose import compose
+from grounded_rag.decision import compose
 from grounded_rag.errors import ReceiptError
-from grounded_rag.receipts.canonical import ID_DIGITS, content_hash
 from grounded_rag.receipts.findings import IntegrityProblem
+from grounded_rag.receipts.make import ID_DIGITS, content_hash
 from grounded_rag.receipts.support import COMPUTED
 from grounded_rag.types import (
     AnswerStatus,

@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from grounded_rag.errors import InputError, ReadError
-from grounded_rag.receipts.alignment import DocumentPassages
-from grounded_rag.receipts.differences import number_changes, similarity, word_diff
+from grounded_rag.receipts.differences import (
+    DocumentPassages,
+    number_changes,
+    similarity,
+    word_diff,
+)
 from grounded_rag.receipts.findings import NearestPassage
 from grounded_rag.types import Document, Instant, ReceiptSource, Span, Validity
 from grounded_rag.validity import resolve
@@ -216,9 +220,9 @@ class IndexLibrary(Library):
     kind = "index"
 
     def __init__(self, folder: Path, as_of: Instant) -> None:
-        from grounded_rag.index.catalogue import Catalogue
         from grounded_rag.index.ledger import LedgerReader
         from grounded_rag.index.opening import open_ledger
+        from grounded_rag.index.reading import Catalogue
 
         super().__init__(as_of)
         opened = open_ledger(folder, identity=None, write=False, create=False, server=None)

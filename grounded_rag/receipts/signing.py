@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 
 from grounded_rag.errors import MissingExtraError, ReceiptError
-from grounded_rag.receipts.canonical import content_hash
 from grounded_rag.receipts.findings import IntegrityProblem, SignatureState
+from grounded_rag.receipts.make import content_hash
 from grounded_rag.types import Receipt, Signature
 
 _PURPOSE = b"grounded_rag receipt 1\n"

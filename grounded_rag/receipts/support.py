@@ -80,7 +80,7 @@ class Asking:
         if rules.entailment is None and rules.judge is None:
             return verify(draft, chunks, question=question, rules=rules).claims[0]
         # Only who asks a model again loads what waits for models.
-        from grounded_rag.confirmation import averify
+        from grounded_rag.verification.verifier import averify
 
         asked = partial(averify, draft, chunks, question=question, rules=rules)
         return self._loop.run(asked).claims[0]

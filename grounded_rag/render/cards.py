@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from urllib.parse import quote, urlsplit
 
-from grounded_rag.highlight import Segment, highlight
-from grounded_rag.render.links import source_link
-from grounded_rag.render.support import support_of_all
-from grounded_rag.text.sentences import ends_with_stop
+from grounded_rag.receipts.interchange import is_web, text_fragment_link
+from grounded_rag.text.sentences import enclosing_sentences, ends_with_stop
 from grounded_rag.types import (
     STALENESS_KINDS,
     Answer,
@@ -16,8 +16,182 @@ from grounded_rag.types import (
     FlagKind,
     Frozen,
     Located,
+    Reason,
+    Reference,
     RetrievedChunk,
+    Span,
+    Tier,
+    number_references,
 )
+
+
+class Segment(Frozen):
+    """A piece of source text.
+
+    Attributes:
+        text: The source's own characters.
+        quoted: Whether they belong to the quote.
+    """
+
+    text: str
+    quoted: bool
+
+
+class Highlight(Frozen):
+    """One numbered reference of an answer with its quote in context.
+
+    Attributes:
+        reference: The number and the place.
+        chunk: The chunk that it lies in.
+        segments: The enclosing sentence(s), cut at the edges of the quote.
+    """
+
+    reference: Reference
+    chunk: RetrievedChunk
+    segments: tuple[Segment, ...]
+
+
+def segments(text: str, quote: Span, *, context: Span | None = None) -> tuple[Segment, ...]:
+    """Cut `text` into before, quote and after; empty pieces are left out.
+
+    Args:
+        text: Source text.
+        quote: The quote's place in it.
+        context: Part to show; by default the sentence(s) that enclose the quote.
+    """
+    shown = context or enclosing_sentences(text, quote)
+    start, end = min(shown.start, quote.start), max(shown.end, quote.end)
+    pieces = (
+        Segment(text=text[start : quote.start], quoted=False),
+        Segment(text=quote.of(text), quoted=True),
+        Segment(text=text[quote.end : end], quoted=False),
+    )
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def highlight(answer: Answer) -> tuple[Highlight, ...]:
+    """Return every reference of an answer with its quote highlighted in its sentence(s)."""
+    chunks = {chunk.chunk.id: chunk for chunk in answer.evidence}
+    return tuple(
+        Highlight(
+            reference=reference,
+            chunk=chunks[reference.located.chunk_id],
+            segments=segments(
+                chunks[reference.located.chunk_id].chunk.text, reference.located.chunk_span
+            ),
+        )
+        for reference in answer.references
+    )
+
+
+_SPACE_OR_CONTROL = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_PAGED = (".pdf",)
+
+
+def source_link(source: str, *, page: int | None = None, quoted: str = "") -> str | None:
+    """Return an address that opens a source, or None where none is safe.
+
+    A source is data: it may be named `javascript:…` or `//elsewhere`. Only `http` and `https`
+    addresses and paths relative to the page are linked; anything else is shown as text.
+
+    Args:
+        source: Where the document came from: an address, or a path relative to the corpus.
+        page: 1-based page, which a PDF is opened at.
+        quoted: The quote, which a web page is opened at (a text fragment).
+    """
+    if is_web(source):
+        return _web(source, page=page, quoted=quoted)
+    if _SCHEME.match(source) or source.startswith(("/", "#", "?")) or source != source.strip():
+        return None
+    if not source or "\\" in source or _SPACE_OR_CONTROL.search(source.replace(" ", "")):
+        return None
+    path = quote(source, safe="/")
+    return f"{path}#page={page}" if page is not None and _is_paged(source) else path
+
+
+def _web(source: str, *, page: int | None, quoted: str) -> str | None:
+    if _SPACE_OR_CONTROL.search(source) or any(c in source for c in "\"'<>\\`"):
+        return None
+    if page is not None and _is_paged(urlsplit(source).path):
+        return source if "#" in source else f"{source}#page={page}"
+    return text_fragment_link(source, quoted) or source
+
+
+def _is_paged(path: str) -> bool:
+    return path.lower().endswith(_PAGED)
+
+
+IN_SOURCE_WORDS = "in the source’s words"
+"""What a restated claim is marked with, on every surface."""
+
+_WITHHELD = {
+    Reason.CUT_CONTEXT: "the passage begins or ends inside the statement",
+    Reason.NOT_ASSERTED: "the source does not assert it",
+    Reason.TOO_LONG: "its statement is too long to be an answer",
+    Reason.BESIDE_QUESTION: "its statement is about something else than the question",
+    Reason.INJECTED_INSTRUCTION: "its source speaks to the assistant",
+    Reason.NOT_A_STATEMENT: "it states nothing",
+    Reason.EMPTY_CLAIM: "it has no words",
+    Reason.BESIDE_REFUSAL: "the output refuses",
+}
+_DECIDERS = {"entailment": "the entailment model", "judge": "the judge"}
+
+
+def support_in_words(verdict: ClaimVerdict) -> str:
+    """Return on what a shipped claim rests.
+
+    Args:
+        verdict: The verdict on a claim that is supported.
+    """
+    if verdict.restated:
+        return IN_SOURCE_WORDS
+    if verdict.tier is Tier.VERBATIM:
+        return "word for word from the source"
+    if verdict.tier is Tier.CONFIRMED:
+        return f"confirmed by {_decider(verdict)}"
+    return "quoted from a real place, not checked further"
+
+
+def withheld_in_words(verdict: ClaimVerdict) -> str:
+    """Return why the source's own words may not ship in the place of a claim; "" where they may.
+
+    Args:
+        verdict: The verdict on a claim that is not supported.
+    """
+    if verdict.restatements:
+        return ""
+    reason = verdict.withheld or verdict.reason
+    return _WITHHELD.get(reason, "it quotes no statement of the source") if reason else ""
+
+
+def support_of_all(claims: Sequence[ClaimVerdict]) -> str:
+    """Return on what all claims of an answer rest, as one line; "" without any.
+
+    Claims are named by their marks, which a reader sees: a claim may be several sentences.
+
+    Args:
+        claims: The shipped claims, in reading order.
+    """
+    marks: dict[str, list[str]] = {support_in_words(verdict): [] for verdict in claims}
+    for reference in number_references(claims):
+        for words in dict.fromkeys(support_in_words(claims[index]) for index in reference.claims):
+            marks[words].append(f"[{reference.number}]")
+    if len(marks) == 1:
+        return next(iter(marks))
+    return "; ".join(f"{''.join(numbers)} {words}" for words, numbers in marks.items())
+
+
+def _decider(verdict: ClaimVerdict) -> str:
+    for signal in verdict.signals:
+        if signal.role != "decider" or signal.passed is not True:
+            continue
+        # A rule of the built-in checks has no name there: it never confirms a claim.
+        if signal.decided_by or signal.check in _DECIDERS:
+            if signal.check in _DECIDERS:
+                return f"{_DECIDERS[signal.check]} {signal.decided_by}".rstrip()
+            return f"the check {signal.decided_by}"
+    return "a check"
 
 
 class RelatedSource(Frozen):

@@ -6,8 +6,14 @@ import re
 from html import escape
 from importlib.resources import files
 
-from grounded_rag.render.cards import AnswerCards, Badge, MarkedClaim, SourceCard, lay_out
-from grounded_rag.render.support import IN_SOURCE_WORDS
+from grounded_rag.render.cards import (
+    IN_SOURCE_WORDS,
+    AnswerCards,
+    Badge,
+    MarkedClaim,
+    SourceCard,
+    lay_out,
+)
 from grounded_rag.types import Answer
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")

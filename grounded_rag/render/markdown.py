@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grounded_rag.render.cards import Badge, MarkedClaim, SourceCard, lay_out
-from grounded_rag.render.support import IN_SOURCE_WORDS
+from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
 from grounded_rag.text.display import one_line
 from grounded_rag.types import Answer
 

@@ -9,8 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from grounded_rag.render.cards import Badge, MarkedClaim, SourceCard, lay_out
-from grounded_rag.render.support import IN_SOURCE_WORDS
+from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
 from grounded_rag.text.display import one_line, safe
 from grounded_rag.types import Answer, Flag
 

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from grounded_rag.text import units
-from grounded_rag.text.dates import DateOrder
-from grounded_rag.text.identifiers import Identifier, find_identifiers
-from grounded_rag.text.language import guess_language
-from grounded_rag.text.months import MONTHS, TIMES
-from grounded_rag.text.naming import naming
+from grounded_rag.text.dates import MONTHS, TIMES, DateOrder
+from grounded_rag.text.identifiers import Identifier, find_identifiers, naming
 from grounded_rag.text.number_words import FIRST_WORDS, SCALES, is_foreign, may_begin
 from grounded_rag.text.numbers import find_quantities
-from grounded_rag.text.quantities import DateValue, Quantity
+from grounded_rag.text.quantities import DateValue, Quantity, factor, in_pair, lookup
+from grounded_rag.text.words import guess_language
 
 __all__ = ["ValueSpan", "canonical_values", "may_be_value"]
 
@@ -108,8 +105,8 @@ def may_be_value(word: str) -> bool:
         or word in SCALES
         or may_begin(word)
         or any(map(str.isdigit, word))
-        or units.lookup(word) is not None
-        or units.in_pair(word)
+        or lookup(word) is not None
+        or in_pair(word)
         or not set(word) - set("ivxlc")
     )
 
@@ -297,7 +294,7 @@ def _may_be_grouped(one: Quantity) -> bool:
     literal = _THOUSANDS.search(one.text)
     if literal is None:
         return False
-    return abs(one.values[0]) != int(_digits(literal.group())) * units.factor(one.written_unit)
+    return abs(one.values[0]) != int(_digits(literal.group())) * factor(one.written_unit)
 
 
 def _digits(text: str) -> str:

@@ -3,14 +3,176 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
-from grounded_rag.text.stems import fold_marks, stem
 from grounded_rag.types import Span
 
-__all__ = ["STOPWORDS", "Word", "content_words", "stem", "tokenize"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_IRREGULAR_ROWS = """
+be am is are was were been being|have has had having|do does did done doing|go goes went gone
+say said|get got gotten|make made making|know knew known|take took taken taking|see saw seen
+come came coming|give gave given giving|find found|think thought|tell told|become became
+leave left leaving|feel felt|bring brought|begin began begun beginning|keep kept|hold held
+write wrote written writing|stand stood|hear heard|let letting|mean meant|set setting|meet met
+run ran running|pay paid|sit sat sitting|speak spoke spoken|lead led|grow grew grown|lose lost
+fall fell fallen|send sent|build built|understand understood|draw drew drawn|break broke broken
+spend spent|cut cutting|rise rose risen rising|drive drove driven driving|buy bought|wear wore worn
+choose chose chosen choosing|sell sold|catch caught|teach taught|win won winning|fight fought
+throw threw thrown|sleep slept|forget forgot forgotten|seek sought|deal dealt|sing sang sung
+fly flew flown|eat ate eaten|shoot shot|show showed shown|bear bore borne|swim swam swum
+strike struck|steal stole stolen|wake woke woken|freeze froze frozen|hide hid hidden hiding
+ride rode ridden riding|ring rang rung|shake shook shaken|sink sank sunk|spin spun|stick stuck
+swear swore sworn|sweep swept|swing swung|tear tore torn|withdraw withdrew withdrawn|bind bound
+breed bred|feed fed|flee fled|lend lent|light lit|shut shutting|put putting|quit quitting
+forbid forbade forbidden|overtake overtook overtaken|undertake undertook undertaken
+child children|man men|woman women|person people|foot feet|tooth teeth|mouse mice|goose geese
+life lives|wife wives|knife knives|half halves|leaf leaves|shelf shelves|wolf wolves|thief thieves
+good better best|bad worse worst|many more most|little less least|far farther further furthest
+datum data|criterion criteria|medium media|analysis analyses|crisis crises|basis bases
+thesis theses|phenomenon phenomena|index indices|vertex vertices|matrix matrices
+"""
+_IRREGULAR = {
+    form: row.split()[0]
+    for line in _IRREGULAR_ROWS.strip().splitlines()
+    for row in line.split("|")
+    for form in row.split()
+}
+# "leaves", "bound" and the like are two words at once; the commoner reading is kept.
+_IRREGULAR["leaves"] = "leave"
+_KEEP_S = frozenset(
+    "bus gas plus lens news series species status virus campus bonus census chaos canvas "
+    "atlas alias always perhaps whereas towards besides across thus is this us yes".split()
+)
+_KEEP_ING = frozenset(
+    "thing king ring wing spring string bring sing swing nothing something anything everything "
+    "during evening morning ceiling sibling sterling pudding".split()
+)
+_KEEP_ED = frozenset("need seed feed speed bed red shed indeed exceed proceed succeed".split())
+_VOWELS = frozenset("aeiouy")
+
+_DERIVATIONS = (
+    "izations isations ization isation ational ationally fulness ousness iveness ications ication "
+    "ations ation ition itions ments ment ness ances ance ences ence ables able ibles ible ities "
+    "ity ives ive ions ion ally al ers er ors or ists ist isms ism ful less ous ically ical ics ic "
+    "ants ant ents ent ary ery ory ance age ship hood dom ize ise izes ises ized ised izing ising "
+    "ify ifies ified ian ians ese ish ing ings ed es s e y d r ly ur ure ures t"
+).split()
+_SUFFIXES = frozenset([*_DERIVATIONS, ""])
+
+
+def fold_marks(word: str) -> str:
+    """Return a lower-case word without Latin diacritics ("café" → "cafe", "ß" → "ss")."""
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFD", word.replace("ß", "ss").replace("ı", "i"))
+    kept: list[str] = []
+    latin = False
+    for character in decomposed:
+        if "\u0300" <= character <= "\u036f":
+            if not latin:
+                kept.append(character)
+            continue
+        latin = character < "\u0250" or "\u1e00" <= character <= "\u1eff"
+        kept.append(character)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str, language: str | None = None) -> str:
+    """Return the stem of one lower-case word.
+
+    Args:
+        word: A word in lower case.
+        language: "de" for German endings; anything else, or None, for English ones, which leave
+            most words of other languages alone.
+    """
+    folded = fold_marks(word)
+    folded = folded.removesuffix("'s")
+    folded = folded.replace("'", "") if not folded.endswith("n't") else folded
+    if language == "de":
+        return _german(folded)
+    if folded in _IRREGULAR:
+        return _IRREGULAR[folded]
+    if not folded.isalpha() or len(folded) < 4:
+        return folded
+    return _final(_tense(_plural(folded)))
+
+
+def related(left: str, right: str) -> bool:
+    """Whether two stems look like derivations of one another ("inspect", "inspection")."""
+    if left == right:
+        return True
+    shorter, longer = sorted((left, right), key=len)
+    if len(shorter) < 4:
+        return False
+    common = 0
+    for a, b in zip(shorter, longer, strict=False):
+        if a != b:
+            break
+        common += 1
+    if common < 4 or common < len(longer) * 0.5:
+        return False
+    first, second = shorter[common:], longer[common:]
+    if "less" in (first, second):
+        return False
+    return first in _SUFFIXES and second in _SUFFIXES
+
+
+def _plural(word: str) -> str:
+    if word in _KEEP_S or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y" if len(word) > 4 else word[:-1]
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word[:-1]
+
+
+def _tense(word: str) -> str:
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    for suffix, keep in (("ing", _KEEP_ING), ("ed", _KEEP_ED)):
+        if word.endswith(suffix) and word not in keep:
+            base = word[: -len(suffix)]
+            if len(base) >= 3 and not _VOWELS.isdisjoint(base):
+                return _undouble(base)
+    return word
+
+
+def _undouble(base: str) -> str:
+    if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz":
+        return base[:-1]
+    return base
+
+
+def _final(word: str) -> str:
+    if word.endswith("ly") and len(word) > 5:
+        word = word[:-2]
+    if word.endswith("ll") and len(word) > 4:
+        word = word[:-1]
+    if word.endswith("e") and len(word) > 3:
+        word = word[:-1]
+    if word.endswith("y") and len(word) > 3 and word[-2] not in _VOWELS:
+        word = word[:-1] + "i"
+    return word
+
+
+def _german(word: str) -> str:
+    word = word.removesuffix("s") if len(word) > 5 and word[-2:-1] in "bdfghklmnrt" else word
+    for ending in ("ern", "em", "er", "en", "es", "e", "n"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
 
 WordKind = Literal["word", "number", "code", "cjk"]
 
@@ -192,3 +354,89 @@ def _bigrams(run: str, start: int) -> Iterator[Word]:
     for offset in range(len(run) - 1):
         pair = run[offset : offset + 2]
         yield Word(pair, pair, pair, start + offset, start + offset + 2, "cjk")
+
+
+_LETTERS = 600
+_WORD = re.compile(r"[^\W\d_]+")
+_MARKERS = {
+    "en": "the of and to is are was were in on at for with by this that it its not be as from an "
+    "has have will may must can or each every per which who their his her all no only any than "
+    "a an he she we you i do does so if there me but when up out",
+    "de": "der die das und ist sind nicht ein eine einen einem einer mit für auf den dem des im zu "
+    "von wird werden beträgt bis zum zur wie oder nur nach bei auch kein keine es sich am",
+    "fr": "le la les des du et est sont une un dans pour pas sur au aux avec qui que ce cette par "
+    "ne il elle plus ou à où être",
+    "es": "el la los las de del y es son una un en para por con no se que su al lo como más o",
+    "it": "il lo la gli le di del della e è sono una un in per non che con si da al nel alla",
+    "pt": "o a os as de do da dos das e é são um uma em para por com não que se no na ao",
+    "nl": "de het een van en is zijn niet op voor met dat te in aan bij wordt worden om ook",
+}
+_TABLE: dict[str, tuple[str, ...]] = {}
+for _language, _words in _MARKERS.items():
+    for _common_word in _words.split():
+        _TABLE[_common_word] = (*_TABLE.get(_common_word, ()), _language)
+_SCRIPTS = (
+    ("latin", 0x0041, 0x024F), ("latin", 0x1E00, 0x1EFF), ("greek", 0x0370, 0x03FF),
+    ("cyrillic", 0x0400, 0x052F), ("armenian", 0x0530, 0x058F), ("hebrew", 0x0590, 0x05FF),
+    ("arabic", 0x0600, 0x077F), ("indic", 0x0900, 0x0DFF), ("thai", 0x0E00, 0x0EFF),
+    ("hangul", 0x1100, 0x11FF), ("kana", 0x3040, 0x30FF), ("han", 0x3400, 0x9FFF),
+    ("hangul", 0xAC00, 0xD7AF), ("kana", 0xFF66, 0xFF9F),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=2048)
+def guess_language(text: str) -> str | None:
+    """Return "en", "de", "fr", "es", "it", "pt" or "nl" for a Latin text, or None if unsure.
+
+    Args:
+        text: A sentence or more; the first 4,000 characters count.
+    """
+    counts = dict.fromkeys(_MARKERS, 0.0)
+    for word in _WORD.findall(text[:4000].lower()):
+        owners = _TABLE.get(word, ())
+        for owner in owners:
+            counts[owner] += 1 / len(owners)
+    ranked = sorted(counts.items(), key=lambda item: -item[1])
+    (best, score), (_, second) = ranked[:2]
+    return best if score >= 1 and score > second * 1.3 else None
+
+
+@lru_cache(maxsize=2048)
+def main_script(text: str) -> str | None:
+    """Return the script of most letters of the beginning of `text` ("latin", "han"…), or None."""
+    if text[:_LETTERS].isascii():
+        return "latin" if any(map(str.isalpha, text[:_LETTERS])) else None
+    counts: dict[str, int] = {}
+    for character in text[:_LETTERS]:
+        if not character.isalpha():
+            continue
+        code = ord(character)
+        name = next((name for name, low, high in _SCRIPTS if low <= code <= high), "other")
+        counts[name] = counts.get(name, 0) + 1
+    return max(counts, key=lambda name: counts[name]) if counts else None
+
+
+def comparable(left: str, right: str) -> bool:
+    """Whether the words of two texts can be compared: same script, no two known languages."""
+    scripts = main_script(left), main_script(right)
+    if None not in scripts and scripts[0] != scripts[1] and set(scripts) - {"kana", "han"}:
+        return False
+    languages = guess_language(left), guess_language(right)
+    return None in languages or languages[0] == languages[1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenVectors:
+    """The vectors of the word pieces of one text, each as it stands in its sentence.
+
+    Attributes:
+        rows: One unit vector a piece, special pieces left out; at least two dimensions.
+        mean: The unit vector of the whole text.
+        places: Where each piece stands in the text: start and end, in code points.
+        ranks: Rank of each piece in a vocabulary that is ordered by frequency.
+    """
+
+    rows: NDArray[Any]
+    mean: NDArray[Any]
+    places: tuple[tuple[int, int], ...]
+    ranks: tuple[int, ...]

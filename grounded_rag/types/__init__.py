@@ -15,7 +15,6 @@ from grounded_rag.types.answers import (
     Usage,
     number_references,
 )
-from grounded_rag.types.claims import Citation, Claim, Draft
 from grounded_rag.types.documents import (
     Chunk,
     Document,
@@ -26,7 +25,6 @@ from grounded_rag.types.documents import (
     Span,
     Validity,
 )
-from grounded_rag.types.flags import Flag, FlagKind
 from grounded_rag.types.receipts import (
     OldTier,
     Receipt,
@@ -35,10 +33,15 @@ from grounded_rag.types.receipts import (
     ReceiptSource,
     Signature,
 )
-from grounded_rag.types.verification import (
+from grounded_rag.types.verdicts import (
+    Citation,
     CitationCheck,
+    Claim,
     ClaimStatus,
     ClaimVerdict,
+    Draft,
+    Flag,
+    FlagKind,
     Fold,
     Located,
     Outcome,

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, JsonValue
 
 from grounded_rag.types._base import Frozen
-from grounded_rag.types.claims import Draft
 from grounded_rag.types.documents import Instant, RetrievedChunk
-from grounded_rag.types.flags import Flag, FlagKind
-from grounded_rag.types.verification import ClaimVerdict, Located, Verification
+from grounded_rag.types.verdicts import ClaimVerdict, Draft, Flag, FlagKind, Located, Verification
 
 if TYPE_CHECKING:
     from grounded_rag.types.receipts import Receipt

@@ -16,8 +16,7 @@ from pydantic import (
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.answers import AnswerStatus, Refusal
 from grounded_rag.types.documents import Instant, PageSpan, Span, Validity
-from grounded_rag.types.flags import Flag
-from grounded_rag.types.verification import Fold, Tier
+from grounded_rag.types.verdicts import Flag, Fold, Tier
 
 
 class ReceiptSource(Frozen):

@@ -2,18 +2,125 @@
 
 from __future__ import annotations
 
-from grounded_rag.text.offsets import utf8_span, utf16_span
-from grounded_rag.text.words import content_words
+from collections.abc import Collection
+from typing import NamedTuple
+
+from grounded_rag.text.display import utf8_span, utf16_span
+from grounded_rag.text.sentences import enclosing_bounds
+from grounded_rag.text.words import content_words, tokenize
 from grounded_rag.types import Citation, CitationCheck, Located, Reason, Span
-from grounded_rag.verification.characters import is_invisible
-from grounded_rag.verification.chunk_ids import resolve_id
-from grounded_rag.verification.diagnosis import diagnose
 from grounded_rag.verification.folding import FoldedText, Place
 from grounded_rag.verification.layout import Sentence
 from grounded_rag.verification.locate import Cut, Match, Quote, locate
-from grounded_rag.verification.occurrences import choose_place
+from grounded_rag.verification.mismatch import diagnose
 from grounded_rag.verification.passages import Passage, Passages
+from grounded_rag.verification.presentation import is_invisible
 from grounded_rag.verification.wording import without_number
+
+_WRAPPING = " \t\r\n[](){}<>【】〔〕［］（）「」『』〈〉《》«»“”„‘’\"'`*"
+
+
+class ResolvedId(NamedTuple):
+    """The id of a retrieved chunk, or why there is none.
+
+    Attributes:
+        id: The id, or None.
+        repaired: Whether brackets or quotation marks around it were taken off.
+        problem: Why there is none.
+        detail: One sentence.
+    """
+
+    id: str | None
+    repaired: bool = False
+    problem: Reason | None = None
+    detail: str = ""
+
+
+def resolve_id(cited: str, ids: Collection[str], *, repair: bool = True) -> ResolvedId:
+    """Return the chunk that `cited` names.
+
+    Args:
+        cited: Id as the generator wrote it.
+        ids: Ids of the retrieved chunks.
+        repair: Whether brackets, quotation marks and white space around an id may be taken off.
+    """
+    if cited in ids:
+        return ResolvedId(cited)
+    bare = cited.strip(_WRAPPING)
+    # An id that itself ends in a bracket survives: only what surrounds a known id is taken off.
+    for candidate in (cited.strip(), bare):
+        if repair and candidate in ids:
+            return ResolvedId(candidate, repaired=True)
+    known = ", ".join(sorted(ids)[:12]) or "none"
+    shown = cited[:60]
+    if _may_mean_several(bare, ids):
+        return ResolvedId(
+            None,
+            problem=Reason.AMBIGUOUS_CHUNK,
+            detail=f'"{shown}" may mean several of the retrieved chunks ({known}); '
+            "use one id exactly as it was given.",
+        )
+    return ResolvedId(
+        None,
+        problem=Reason.UNKNOWN_CHUNK,
+        detail=f'"{shown}" is no id of a retrieved chunk; the ids are {known}.',
+    )
+
+
+def _may_mean_several(bare: str, ids: Collection[str]) -> bool:
+    """Whether `bare` could be a position, counted from 0 or 1, or a part of several ids."""
+    if not bare:
+        return False
+    if bare.isascii() and bare.isdigit() and len(bare) < 6:
+        return int(bare) <= len(ids)
+    return sum(known.startswith((f"{bare}:", f"{bare}#", f"{bare}/")) for known in ids) > 1
+
+
+_REACH = 600
+_COMPARED = 40
+
+
+class Choice(NamedTuple):
+    """The place that is meant, and whether that stayed uncertain."""
+
+    place: Place
+    ambiguous: bool
+
+
+def choose_place(passage: Passage, places: tuple[Place, ...], claim: str) -> Choice:
+    """Choose among places of a quote.
+
+    Args:
+        passage: The cited chunk.
+        places: Where the quote stands, in order; never empty.
+        claim: Text of the claim.
+    """
+    if len(places) == 1:
+        return Choice(places[0], ambiguous=False)
+    body = tuple(place for place in places if not passage.in_heading(place)) or places
+    if len(body) == 1:
+        return Choice(body[0], ambiguous=False)
+    wanted = [word.text for word in tokenize(claim)]
+    scores: list[tuple[int, int]] = []
+    done = 0
+    for place in body[:_COMPARED]:
+        start, end = enclosing_bounds(passage.sentences, *place)
+        around = passage.text[max(done, start - _REACH) : place.start]
+        around += " " + passage.text[place.end : end]
+        scores.append(_score(around, wanted))
+        done = end
+    best = max(scores)
+    winner = body[scores.index(best)]
+    return Choice(winner, ambiguous=scores.count(best) > 1 or best == (0, 0))
+
+
+def _score(around: str, wanted: list[str]) -> tuple[int, int]:
+    """Count the claim's words around a place: as written, then in any case."""
+    words = {word.text for word in tokenize(around)}
+    lower = {word.lower() for word in words}
+    exact = sum(word in words for word in set(wanted))
+    return exact, sum(word.lower() in lower for word in set(wanted))
+
 
 _SHORT = 48
 _FEW_WORDS = 2

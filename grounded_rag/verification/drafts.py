@@ -14,8 +14,67 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from grounded_rag.errors import DraftError
+from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, Claim, Draft, Problem
 from grounded_rag.verification.cleaning import clean_text, is_clean, names_nothing, without_unseen
+from grounded_rag.verification.folding import fold
+from grounded_rag.verification.locate import edge_readings
+
+_LONGEST = 4
+
+
+def is_refusal(text: str, refusal: str) -> bool:
+    """Whether `text` is the refusal string and nothing else.
+
+    Apostrophes, white space, emphasis, wrapping quotation marks and a final full stop may differ.
+
+    Args:
+        text: Prose of a draft.
+        refusal: The refusal string in force.
+    """
+    if not refusal.strip() or len(text) > _LONGEST * len(refusal) + 200:
+        return False
+    return not set(_readings(text)).isdisjoint(_readings(refusal))
+
+
+def _readings(text: str) -> Iterator[str]:
+    folded = fold(text).text.strip()
+    for reading in edge_readings(folded):
+        if reading.text:
+            yield reading.text
+
+
+_CARRIED = 0.6
+_SHOWN = 120
+
+
+def uncited_sentences(prose: str, claims: Sequence[str]) -> tuple[Problem, ...]:
+    """Return a problem for each sentence of `prose` that no claim says.
+
+    Args:
+        prose: Free text beside the claims.
+        claims: Texts of the claims.
+    """
+    said = [{word.stem for word in content_words(claim)} for claim in claims]
+    whole = [" ".join(claim.split()) for claim in claims]
+    problems: list[Problem] = []
+    for span in split_sentences(prose):
+        sentence = span.of(prose)
+        words = {word.stem for word in content_words(sentence)}
+        plain = " ".join(sentence.split())
+        if not words or any(plain in claim or claim in plain for claim in whole if claim):
+            continue
+        if all(len(words & claim) < _CARRIED * len(words) for claim in said):
+            problems.append(
+                Problem(
+                    reason="uncited_prose",
+                    path="answer",
+                    detail=f'No claim carries "{plain[:_SHOWN]}"; it is left out.',
+                )
+            )
+    return tuple(problems)
+
 
 _FENCES = ("```json", "```JSON", "```")
 _HINT = (

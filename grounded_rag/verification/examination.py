@@ -21,9 +21,8 @@ from grounded_rag.types import (
     Verification,
 )
 from grounded_rag.validity import parse_instant
-from grounded_rag.verification.chunk_inputs import read_chunks
 from grounded_rag.verification.citations import check_citation
-from grounded_rag.verification.drafts import open_parts, parse_draft
+from grounded_rag.verification.drafts import is_refusal, open_parts, parse_draft, uncited_sentences
 from grounded_rag.verification.evidence import Ground, ground_of
 from grounded_rag.verification.flags import (
     conflict_flags,
@@ -33,9 +32,7 @@ from grounded_rag.verification.flags import (
     wording_flags,
 )
 from grounded_rag.verification.folding import FoldedText, fold
-from grounded_rag.verification.passages import Passages
-from grounded_rag.verification.prose import uncited_sentences
-from grounded_rag.verification.refusals import is_refusal
+from grounded_rag.verification.passages import Passages, read_chunks
 from grounded_rag.verification.restating import with_restatements
 from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.verbatim import apart

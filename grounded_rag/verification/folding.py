@@ -15,10 +15,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grounded_rag.types import Fold
-from grounded_rag.verification.characters import is_damaged
-from grounded_rag.verification.markup import Pair, emphasis_pairs, pair_edits, row_edits
 from grounded_rag.verification.offsets import Change, Edit, Edited, apply_edits
-from grounded_rag.verification.presentation import presentation_edits
+from grounded_rag.verification.presentation import (
+    Pair,
+    emphasis_pairs,
+    is_damaged,
+    pair_edits,
+    presentation_edits,
+    row_edits,
+)
 
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 _UNPRINTED = "\xa0\xad\u2002\u2003\u2009\u200e\u200f"

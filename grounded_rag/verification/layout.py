@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from grounded_rag.text.lines import LineKind, group_units
-from grounded_rag.text.sentences import split_unit
+from grounded_rag.text.sentences import LineKind, group_units, split_unit
 
 BLANK = re.compile(r"\n[ \t\r]*\n")
 """A blank line: what a block of lines ends with."""

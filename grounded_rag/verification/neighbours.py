@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from grounded_rag.resources import data_file
-from grounded_rag.text.units import lookup
+from grounded_rag.text.quantities import lookup
 
 # Vowel signs and accents that combine are no word characters to `re`, and are part of words.
 _SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff\u0e31-\u0e4e"

@@ -11,11 +11,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grounded_rag.text.language import guess_language
-from grounded_rag.text.lines import LineKind
-from grounded_rag.text.listing import listed
-from grounded_rag.text.sentences import ends_unsurely
-from grounded_rag.text.words import STOPWORDS
+from grounded_rag.text.display import listed
+from grounded_rag.text.sentences import LineKind, ends_unsurely
+from grounded_rag.text.words import STOPWORDS, guess_language
 from grounded_rag.types import Span, Statement
 from grounded_rag.verification.layout import BLANK, CLOSERS, STOPS, TEXTUAL, Layout
 from grounded_rag.verification.neighbours import (
@@ -27,8 +25,13 @@ from grounded_rag.verification.neighbours import (
     unasserted,
 )
 from grounded_rag.verification.passages import Passage
-from grounded_rag.verification.rows import Row, row_at
-from grounded_rag.verification.wording import clean_wording, without_marks, without_number
+from grounded_rag.verification.wording import (
+    Row,
+    clean_wording,
+    row_at,
+    without_marks,
+    without_number,
+)
 
 _LEADS = (":", "：")
 _QUESTION = ("?", "？", "؟", "\u037e", "⁇", "⁈", "⁉")

@@ -15,14 +15,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from grounded_rag.resources import data_file
-from grounded_rag.text.language import guess_language
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.values import canonical_values, may_be_value
+from grounded_rag.text.words import guess_language
 from grounded_rag.verification.names import Names, names_for
 from grounded_rag.verification.passages import Passage
-from grounded_rag.verification.rows import names_cell, reads_cells
 from grounded_rag.verification.statements import Found
-from grounded_rag.verification.wording import clean_wording, without_marks
+from grounded_rag.verification.wording import clean_wording, names_cell, reads_cells, without_marks
 
 _SPOKEN = re.compile(r"\w+(?:['’]\w+)*")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")

@@ -11,9 +11,14 @@ from typer.testing import CliRunner
 
 from grounded_rag import InputError, Policy
 from grounded_rag.cli.app import app
-from grounded_rag.evaluation.batch import evaluate_answers
-from grounded_rag.evaluation.certificate import items_missing, make_bound, upper_bound
-from grounded_rag.evaluation.certify import certificate_markdown, certify_run, load_certificate
+from grounded_rag.evaluation.certificate import (
+    certificate_markdown,
+    certify_run,
+    items_missing,
+    load_certificate,
+    make_bound,
+    upper_bound,
+)
 from grounded_rag.evaluation.gate import GateRules, judge_gate
 from grounded_rag.evaluation.records import (
     EvalRecord,
@@ -25,6 +30,7 @@ from grounded_rag.evaluation.records import (
     RecordError,
     RunMeta,
 )
+from grounded_rag.evaluation.replay import evaluate_answers
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.rag import GroundedRAG

@@ -3,10 +3,9 @@
 import datetime as dt
 
 from grounded_rag.config import Policy
-from grounded_rag.evaluation.formats import Context, Recorded
 from grounded_rag.evaluation.gold import gold_places
-from grounded_rag.evaluation.judging import judged
-from grounded_rag.evaluation.others import judge_other
+from grounded_rag.evaluation.observed import judged
+from grounded_rag.evaluation.other_systems import Context, Recorded, judge_other
 from grounded_rag.evaluation.records import EvalRecord, GoldenItem, OtherAnswer
 from grounded_rag.testing import make_chunk, make_draft
 from grounded_rag.types import Signal, Validity

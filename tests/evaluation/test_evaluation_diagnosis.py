@@ -18,8 +18,7 @@ from evaluation_records import (
 )
 
 from grounded_rag import GroundedRAG, Policy
-from grounded_rag.evaluation.causes import cause_of
-from grounded_rag.evaluation.diagnosis import Area, FailureKind, diagnose
+from grounded_rag.evaluation.diagnosis import Area, FailureKind, cause_of, diagnose
 from grounded_rag.evaluation.records import EvalRecord, RecordError
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import Reason, Validity

@@ -9,8 +9,7 @@ from evaluation_records import LOOSE, RIGHT, WRONG, answered, item, refused, wit
 from grounded_rag import InputError
 from grounded_rag.evaluation.comparison import compare, mcnemar
 from grounded_rag.evaluation.gate import judge_gate, load_gate
-from grounded_rag.evaluation.junit import junit_xml
-from grounded_rag.evaluation.markdown_report import markdown
+from grounded_rag.evaluation.markdown_report import junit_xml, markdown
 from grounded_rag.evaluation.records import RunMeta
 from grounded_rag.evaluation.report import ReportBuilder
 from grounded_rag.resources import demo_corpus_dir

@@ -5,9 +5,14 @@ import json
 import pytest
 
 from grounded_rag import InputError
-from grounded_rag.evaluation.completeness import completeness
-from grounded_rag.evaluation.golden import check_golden, golden_hash, golden_stats, load_golden
-from grounded_rag.evaluation.golden_templates import new_golden
+from grounded_rag.evaluation.gold import completeness
+from grounded_rag.evaluation.golden import (
+    check_golden,
+    golden_hash,
+    golden_stats,
+    load_golden,
+    new_golden,
+)
 from grounded_rag.evaluation.records import Answerable, GoldenItem
 from grounded_rag.types import Document, Span
 

@@ -34,7 +34,7 @@ from grounded_rag.types import (
     Validity,
 )
 from grounded_rag.verification import verify
-from grounded_rag.verification.stack import role
+from grounded_rag.verification.deciders import role
 from grounded_rag.verification.support import default_checks
 
 RESTS = ("verbatim", "confirmed", "restated", "open", "rejected", "refused")

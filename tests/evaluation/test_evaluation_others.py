@@ -7,16 +7,16 @@ from evaluation_records import CARD, FEE, NOISE, QUESTION
 
 from grounded_rag import GroundedRAG, InputError, Policy
 from grounded_rag.evaluation.attribution import attribute
-from grounded_rag.evaluation.batch import evaluate_answers
-from grounded_rag.evaluation.formats import Unreadable, read_answers
+from grounded_rag.evaluation.other_systems import Unreadable, read_answers
 from grounded_rag.evaluation.prose_parts import prose_parts
+from grounded_rag.evaluation.replay import evaluate_answers
 from grounded_rag.evaluation.report import Standing
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.resources import default_refusal
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_chunk, make_draft
 from grounded_rag.types import Signal
 from grounded_rag.verification import verify
-from grounded_rag.verification.stack import role
+from grounded_rag.verification.deciders import role
 from grounded_rag.verification.support import default_checks
 
 CONTEXTS = [FEE, CARD, NOISE]

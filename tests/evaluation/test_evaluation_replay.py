@@ -4,11 +4,11 @@ import pytest
 from evaluation_records import FEE, TODAY, item
 
 from grounded_rag import GroundedRAG, InputError, Policy
-from grounded_rag.evaluation import checks as checks_module
-from grounded_rag.evaluation.batch import replay
-from grounded_rag.evaluation.certify import certify_run
-from grounded_rag.evaluation.checks import check_identities, check_name, verifier_fingerprint
+from grounded_rag.evaluation import provenance as checks_module
+from grounded_rag.evaluation.certificate import certify_run
 from grounded_rag.evaluation.comparison import compare
+from grounded_rag.evaluation.provenance import check_identities, check_name, verifier_fingerprint
+from grounded_rag.evaluation.replay import replay
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.evaluation.runs import Run, policy_of
@@ -106,7 +106,7 @@ def test_a_changed_model_is_asked_and_its_word_counts(tmp_path):
 def test_a_changed_verifier_runs_the_rules_again_and_leaves_the_model_alone(tmp_path, monkeypatch):
     source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), Model()])
     monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
-    monkeypatch.setattr("grounded_rag.evaluation.replaying.verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.replay.verifier_fingerprint", lambda: "another")
     model = Model()
     replay(source, run=tmp_path / "b", checks=[*default_checks(), model])
     assert model.asked == 0
@@ -185,7 +185,7 @@ def test_the_fingerprint_of_the_verifier_is_stable():
 
 
 def test_a_staged_check_keeps_its_stage_and_is_told_by_what_it_wraps(tmp_path):
-    from grounded_rag.verification.stack import role
+    from grounded_rag.verification.deciders import role
 
     checks = [*default_checks(), role(Model(), "decider")]
     source = record(tmp_path / "a", LOOSE, checks=checks, unproven="refuse")
@@ -299,7 +299,7 @@ def test_a_veto_under_another_name_is_never_lost(tmp_path, monkeypatch):
     source = record(tmp_path / "a", *[GOOD] * 3, checks=checks, unproven="refuse")
     assert not only(source).answer.answered
     monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
-    monkeypatch.setattr("grounded_rag.evaluation.replaying.verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.replay.verifier_fingerprint", lambda: "another")
     replay(source, run=tmp_path / "b", checks=[*default_checks(), odd])
     assert not only(tmp_path / "b").answer.answered
 
@@ -307,7 +307,7 @@ def test_a_veto_under_another_name_is_never_lost(tmp_path, monkeypatch):
 def test_answers_of_other_systems_are_judged_again_as_well(tmp_path):
     import json
 
-    from grounded_rag.evaluation.batch import evaluate_answers
+    from grounded_rag.evaluation.replay import evaluate_answers
 
     answers = tmp_path / "answers.jsonl"
     rows = [

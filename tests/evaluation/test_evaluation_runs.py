@@ -7,11 +7,11 @@ from evaluation_records import FEE, item
 
 from grounded_rag import GroundedRAG, InputError, Policy
 from grounded_rag.evaluation.records import EvalRecord, Prices, RecordError, RunMeta
-from grounded_rag.evaluation.relevance import relevance
 from grounded_rag.evaluation.report import Standing, report_of
 from grounded_rag.evaluation.runner import Options, aevaluate, evaluate, select
 from grounded_rag.evaluation.runs import RECORDS, Run
 from grounded_rag.protocols import Generation
+from grounded_rag.relevance import relevance
 from grounded_rag.testing import StaticRetriever, make_draft
 from grounded_rag.types import Draft, Signal, Usage
 

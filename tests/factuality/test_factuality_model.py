@@ -25,10 +25,9 @@ from grounded_rag.evaluation.factuality import (
     read_labelled,
     score_run,
 )
-from grounded_rag.evaluation.factuality.calibration import calibrate_claims
-from grounded_rag.evaluation.policies import fingerprint_of, policy_fingerprint
+from grounded_rag.evaluation.factuality.fit import calibrate_claims
 from grounded_rag.evaluation.records import EvalRecord, GoldenItem, RunMeta
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, fingerprint_of, policy_fingerprint
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import Claim
 

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 from grounded_rag import GroundedRAG
 from grounded_rag.cli.app import app
 from grounded_rag.evaluation.factuality import FactualityModel, Measured, builtin_scorers
-from grounded_rag.evaluation.policies import fingerprint_of, policy_fingerprint
 from grounded_rag.evaluation.records import GoldenItem
 from grounded_rag.evaluation.runner import evaluate
+from grounded_rag.evaluation.runs import fingerprint_of, policy_fingerprint
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 
 FEE = "The fee is 4 euros a month."

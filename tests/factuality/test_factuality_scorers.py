@@ -24,8 +24,8 @@ from grounded_rag.evaluation.factuality import (
     WeakestSentence,
     builtin_scorers,
 )
-from grounded_rag.evaluation.factuality.blend import shared_words
 from grounded_rag.evaluation.factuality.claims import case_of
+from grounded_rag.evaluation.factuality.scorers import shared_words
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion, TextPair
 from grounded_rag.testing import HashEmbedding
 from grounded_rag.verification.support import coverage

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grounded_rag import CitationsGenerator, GroundedRAG, MissingKeyError, ProviderUnavailableError
-from grounded_rag.generate.pointers import SentDocument, draft_of
+from grounded_rag.generate.citations_api import SentDocument, draft_of
 from grounded_rag.protocols import FailedClaim, Generator, Reask
 from grounded_rag.testing import StaticRetriever, assert_grounded
 from grounded_rag.text.sentences import split_sentences
@@ -266,7 +266,7 @@ def test_the_budget_leaves_out_the_lowest_ranked(answering):
 
 
 def test_the_whole_pipeline_by_name(script, monkeypatch):
-    from grounded_rag.assembly import make_generator, prompt_kind, prompt_set
+    from grounded_rag.options import make_generator, prompt_kind, prompt_set
 
     named = make_generator(
         "anthropic-citations/claude-x", prompts=prompt_set(None, kind="citations")

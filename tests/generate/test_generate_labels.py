@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from grounded_rag import Policy
 from grounded_rag.errors import PromptError
 from grounded_rag.generate import PromptSet, StructuredGenerator
-from grounded_rag.generate.labels import citable_sentences, labelled_passage
-from grounded_rag.generate.mending import KnownLabels
-from grounded_rag.generate.messages import build_messages
+from grounded_rag.generate.messages import KnownLabels, build_messages
+from grounded_rag.generate.passages import citable_sentences, labelled_passage
 from grounded_rag.protocols import FailedClaim, Reask
 from grounded_rag.types import Citation, Claim, Reason, Span
 from grounded_rag.verification import verify

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.generate import late as module
+from grounded_rag.generate import late_interaction as module
 from grounded_rag.generate.extractive import ExtractiveGenerator
-from grounded_rag.generate.late import LateInteraction, Likeness
+from grounded_rag.generate.late_interaction import LateInteraction, Likeness
 from grounded_rag.generate.question import analyse
 from grounded_rag.generate.ranking import Features, Linear
-from grounded_rag.text.pieces import TokenVectors
-from grounded_rag.text.words import tokenize
+from grounded_rag.text.words import TokenVectors, tokenize
 
 MEANINGS = {"bailiffs": 1, "seizure": 1, "phone": 2, "call": 2, "gadget": 3, "reader": 3}
 

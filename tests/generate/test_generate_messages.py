@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grounded_rag.generate import PromptSet
-from grounded_rag.generate.messages import build_messages
-from grounded_rag.generate.readable import readable
-from grounded_rag.generate.tokens import SAFETY_FACTOR, estimate_tokens
+from grounded_rag.generate.messages import SAFETY_FACTOR, build_messages, estimate_tokens
+from grounded_rag.generate.passages import readable
 from grounded_rag.protocols import FailedClaim, Reask
 from grounded_rag.types import Citation, Claim, Reason, Validity
 
@@ -184,14 +183,14 @@ def test_estimates_are_cautious_and_take_any_text():
 
 
 def test_a_cache_folder_of_ones_own_is_respected(monkeypatch):
-    from grounded_rag.generate import tokens
+    from grounded_rag.generate.messages import _counter
 
-    tokens._counter.cache_clear()
+    _counter.cache_clear()
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
     estimate_tokens("x")
     assert "tiktoken_cache" in os.environ["TIKTOKEN_CACHE_DIR"]
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", os.environ["TIKTOKEN_CACHE_DIR"] + os.sep)
-    tokens._counter.cache_clear()
+    _counter.cache_clear()
     estimate_tokens("x")
     assert os.environ["TIKTOKEN_CACHE_DIR"].endswith(os.sep)
 

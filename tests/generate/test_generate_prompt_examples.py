@@ -8,8 +8,8 @@ import pytest
 
 from grounded_rag import verify
 from grounded_rag.generate import PromptSet
-from grounded_rag.generate.examples import read_examples, show_examples
 from grounded_rag.generate.messages import build_messages
+from grounded_rag.generate.prompts import read_examples, show_examples
 from grounded_rag.generate.reading import read_draft
 from grounded_rag.generate.schema import labelled_model, response_model
 from grounded_rag.protocols import GenerationRequest

@@ -18,7 +18,7 @@ import tiktoken
 
 from grounded_rag import CitationsGenerator
 from grounded_rag.generate import StructuredGenerator
-from grounded_rag.generate.tokens import estimate_tokens
+from grounded_rag.generate.messages import estimate_tokens
 from grounded_rag.protocols import FailedClaim, Reask
 from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Citation, Claim, Reason, Validity

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.generate.answer_kinds import holds_kind
 from grounded_rag.generate.matching import is_typo
-from grounded_rag.generate.question import Wanted, analyse
-from grounded_rag.text.questions import question_parts
+from grounded_rag.generate.question import Wanted, analyse, holds_kind
+from grounded_rag.text.sentences import question_parts
 
 
 @pytest.mark.parametrize(

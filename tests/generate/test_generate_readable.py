@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grounded_rag import verify
-from grounded_rag.generate.readable import readable
+from grounded_rag.generate.passages import readable
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import chromadb.api.models.Collection
 import chromadb.api.rust  # noqa: F401
 from index_documents import DIMENSION, document, put, vector_of
 
-from grounded_rag.index import corrections, recovery, store, vectors, writing
+from grounded_rag.index import store, vectors, writing
 
 DOCUMENTS = 4
 PARAGRAPHS = 16
@@ -60,9 +60,9 @@ def work(folder, turn):
     for place, name in (
         (writing, "stage"),
         (writing, "flip"),
-        (corrections, "settle"),
-        (corrections, "discard_pending"),
-        (recovery, "settle"),
+        (writing, "settle"),
+        (writing, "discard_pending"),
+        (store, "settle"),
         (vectors.VectorIndex, "upsert"),
         (vectors.VectorIndex, "delete"),
     ):

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from index_documents import document, put
 from index_helpers import retrieve
 
-from grounded_rag.index.expansion import OtherNames
-from grounded_rag.text.abbreviations import Abbreviation, abbreviations, both_names
-from grounded_rag.text.compounds import joined, split
+from grounded_rag.index.lexical import OtherNames
+from grounded_rag.text.spelling import Abbreviation, abbreviations, both_names, joined, split
 from grounded_rag.text.words import tokenize
 
 TEXTS = (

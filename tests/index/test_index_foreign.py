@@ -13,7 +13,7 @@ from llama_index.core.schema import (
 )
 
 from grounded_rag.errors import ManifestError
-from grounded_rag.index.foreign import LlamaIndexRetriever, PostprocessorReranker, chunk_of_node
+from grounded_rag.llama import LlamaIndexRetriever, PostprocessorReranker, chunk_of_node
 from grounded_rag.protocols import Query, Retriever
 from grounded_rag.types import Chunk, RetrievedChunk, Span, Validity
 

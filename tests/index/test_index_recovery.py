@@ -6,7 +6,7 @@ from index_documents import cut, document, put, vector_of
 from index_helpers import assert_whole, retrieve, texts
 
 from grounded_rag.errors import StoreError
-from grounded_rag.index import corrections, writing
+from grounded_rag.index import writing
 from grounded_rag.index.records import IndexItem
 from grounded_rag.index.store import Index
 from grounded_rag.index.vectors import VectorIndex
@@ -110,7 +110,7 @@ def test_a_broken_vectors_folder_is_rebuilt(folder, filled, embedding):
         (VectorIndex, "upsert", False),
         (writing, "flip", False),
         (VectorIndex, "delete", True),
-        (corrections, "settle", True),
+        (writing, "settle", True),
     ],
 )
 def test_an_interrupted_batch_is_undone_or_finished(
@@ -119,7 +119,7 @@ def test_an_interrupted_batch_is_undone_or_finished(
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, die)
         # The process has no time to clean up either.
-        patch.setattr(corrections, "discard_pending", die)
+        patch.setattr(writing, "discard_pending", die)
         with pytest.raises(Killed):
             filled.replace_many([item(document("a", "New.", "Shared."))])
     with Index.open(folder, embedding=embedding) as reader:

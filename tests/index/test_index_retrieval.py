@@ -7,8 +7,8 @@ from index_documents import cut, document, put
 from index_helpers import TextEmbedding, retrieve, texts
 
 from grounded_rag.errors import ConfigError, IndexMismatchError
-from grounded_rag.index.fusion import Ranking, arrange, fuse
 from grounded_rag.index.retrieval import HybridRetriever
+from grounded_rag.index.search import Ranking, arrange, fuse
 from grounded_rag.index.store import Index
 from grounded_rag.protocols import Query, Retriever
 from grounded_rag.types import Span, Validity

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.index.spelling import Vocabulary, corrected
+from grounded_rag.index.lexical import Vocabulary, corrected
 from grounded_rag.text.spelling import edit_distance
 
 TEXT = "The student account costs nothing a month. Holowford closes on Saturday. Personal loans."

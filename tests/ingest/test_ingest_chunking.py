@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 from grounded_rag.errors import ConfigError
 from grounded_rag.ingest import chunk, embedded_text
 from grounded_rag.ingest.readers import HtmlReader, MarkdownReader
-from grounded_rag.ingest.readers.markdown import find_headings
+from grounded_rag.ingest.readers.text import find_headings
 from grounded_rag.ingest.structure import build_sections, heading_spans
 from grounded_rag.resources import data_file
 from grounded_rag.types import Document, Span

@@ -9,7 +9,7 @@ import pytest
 from grounded_rag import ClaimStatus, ConfigError, Reason, Tier, averify, verify
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion
 from grounded_rag.types import Outcome, Signal, Usage
-from grounded_rag.verification.stack import role
+from grounded_rag.verification.deciders import role
 from grounded_rag.verification.support import default_checks
 
 TEXT = "Visitors pay twelve euros for a ticket. The dam is not open on Mondays."

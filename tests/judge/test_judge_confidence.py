@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from grounded_rag import ClaimStatus, FlagKind, Tier
-from grounded_rag.confirmation import verify_and_confirm
 from grounded_rag.protocols import EntailmentScores, TokenLogprob
 from grounded_rag.verification.rules import Rules
+from grounded_rag.verification.verifier import verify_and_confirm
 
 TEXT = "The Akosombo dam was built in 1962. It cost 130 million pounds."
 BUILT = "The Akosombo dam was built in 1962."

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from grounded_rag import ConfigError, FlagKind, GroundedRAG, Policy, PromptError
-from grounded_rag.judge.relevance import LLMRelevanceJudge
+from grounded_rag.judge.llm import LLMRelevanceJudge
 from grounded_rag.protocols import Generation, TokenLogprob
 from grounded_rag.relevance import RelevanceCheck, Ruling
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
@@ -177,9 +177,9 @@ def test_a_prompt_of_ones_own_must_name_both_verdicts(tmp_path):
 
 
 def test_without_the_built_in_embedding_true_says_what_to_do(monkeypatch):
-    import grounded_rag.assembly
+    import grounded_rag.options
 
-    monkeypatch.setattr(grounded_rag.assembly, "resolve_embedding", lambda _: None)
+    monkeypatch.setattr(grounded_rag.options, "resolve_embedding", lambda _: None)
     with pytest.raises(ConfigError, match="RelevanceCheck"):
         GroundedRAG(StaticRetriever({}), generator=ScriptedGenerator(), relevance=True)
 

@@ -11,9 +11,7 @@ from tiny_model import write_model
 
 from grounded_rag import ClaimStatus, InputError, Tier, averify
 from grounded_rag.errors import ConfigError
-from grounded_rag.models.entailment import OnnxEntailment
-from grounded_rag.models.labels import read_columns, to_scores
-from grounded_rag.models.windows import windows
+from grounded_rag.models.entailment import OnnxEntailment, read_columns, to_scores, windows
 from grounded_rag.protocols import EntailmentModel, TextPair
 
 SAME = TextPair(premise="The dam was built in 1962.", hypothesis="The dam was built.")

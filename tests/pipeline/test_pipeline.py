@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from grounded_rag import Policy, QuestionError
-from grounded_rag.cli.streams import _line
+from grounded_rag.cli.ask import _line
 from grounded_rag.config import fingerprint
 from grounded_rag.events import Final
 from grounded_rag.pipeline import Parts, answer_question

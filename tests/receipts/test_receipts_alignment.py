@@ -4,10 +4,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grounded_rag.receipts import blocks
-from grounded_rag.receipts.alignment import DocumentPassages
-from grounded_rag.receipts.differences import kept_share, number_changes, similarity, word_diff
-from grounded_rag.receipts.links import link_count, without_targets, word_count
+from grounded_rag.receipts import differences
+from grounded_rag.receipts.differences import (
+    DocumentPassages,
+    kept_share,
+    number_changes,
+    similarity,
+    word_diff,
+)
+from grounded_rag.receipts.standing import link_count, without_targets, word_count
 from grounded_rag.types import Document
 
 TEXT = """# Rates
@@ -114,7 +119,7 @@ def test_words_of_targets_do_not_count():
 def aligned(left, right):
     """Return the common items of both sequences after checking that every block holds them."""
     at_left = at_right = kept = 0
-    for block in blocks.common_blocks(left, right):
+    for block in differences.common_blocks(left, right):
         assert block.left >= at_left
         assert block.right >= at_right
         at_left, at_right = block.left + block.size, block.right + block.size
@@ -126,7 +131,7 @@ def aligned(left, right):
 @pytest.fixture
 def long(monkeypatch):
     """Treat even short sequences as long ones."""
-    monkeypatch.setattr(blocks, "_SHORT", 0)
+    monkeypatch.setattr(differences, "_SHORT", 0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -134,7 +139,7 @@ def long(monkeypatch):
 def test_blocks_of_long_sequences_are_in_order_and_the_same_on_both_sides(long, left, right):
     aligned(left, right)
     assert aligned(left, left) == len(left)
-    for step in blocks.steps(left, right):
+    for step in differences.steps(left, right):
         assert (step.kind == "same") == (left[step.left] == right[step.right])
 
 
@@ -161,13 +166,13 @@ def test_one_change_in_a_long_text_is_one_change_in_its_diff():
 @pytest.mark.parametrize("unit", ["1 ", ".", "The fee is 12 euros. ", "a b\n"])
 def test_the_work_of_a_diff_grows_with_the_length_of_its_texts(monkeypatch, unit):
     compared = []
-    once = blocks._subsequence
+    once = differences._subsequence
 
     def counted(left, right, stretch):
         compared.append((stretch.left_end - stretch.left) * (stretch.right_end - stretch.right))
         return once(left, right, stretch)
 
-    monkeypatch.setattr(blocks, "_subsequence", counted)
+    monkeypatch.setattr(differences, "_subsequence", counted)
     work = []
     for size in (20_000, 80_000):
         compared.clear()

@@ -3,7 +3,7 @@
 import pytest
 
 from grounded_rag import verify_receipt
-from grounded_rag.receipts.canonical import canonical_json, seal
+from grounded_rag.receipts.make import canonical_json, seal
 from grounded_rag.types import Receipt
 
 FEES = "The joining fee is 35 euros. The yearly fee is 120 euros."

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from grounded_rag import GroundedRAG, ReceiptError, audit_receipts, load_receipt
 from grounded_rag.cli.app import app
-from grounded_rag.receipts.storage import receipt_files, save_receipt
+from grounded_rag.receipts.make import receipt_files, save_receipt
 from grounded_rag.testing import HashEmbedding
 
 RATE = "The Everyday Saver pays 1.85% gross a year."
@@ -61,7 +61,7 @@ def test_a_failed_write_leaves_nothing_behind(bank, tmp_path, monkeypatch):
     def fail(_descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("grounded_rag.receipts.storage.os.fsync", fail)
+    monkeypatch.setattr("grounded_rag.receipts.make.os.fsync", fail)
     with pytest.raises(ReceiptError, match="No space"):
         save_receipt(receipt, tmp_path / "full")
     assert list((tmp_path / "full").iterdir()) == []

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from grounded_rag import MissingExtraError, ReceiptError, load_receipt, save_receipt, verify_receipt
 from grounded_rag.receipts import sign, text_fragment_links, to_web_annotation, verify_signature
-from grounded_rag.receipts.annotations import find_target
-from grounded_rag.receipts.canonical import seal
-from grounded_rag.receipts.fragments import (
+from grounded_rag.receipts.interchange import (
     TextFragment,
+    find_target,
     fragment_of,
     parse_fragment,
     text_fragment_link,
 )
+from grounded_rag.receipts.make import seal
 
 RATE = "The Everyday Saver pays 1.85% gross a year."
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grounded_rag import load_receipt, verify_receipt
-from grounded_rag.receipts.canonical import content_hash, seal
+from grounded_rag.receipts.make import content_hash, seal
 
 WRITTEN = Path(__file__).parent / "written_by_0_1"
 

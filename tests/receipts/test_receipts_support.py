@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from grounded_rag import Policy, audit_receipts, role, verify_receipt
-from grounded_rag.receipts.canonical import canonical_json, seal
+from grounded_rag.receipts.make import canonical_json, seal
 from grounded_rag.types import Receipt, Tier
 from grounded_rag.verification.rules import Rules
 

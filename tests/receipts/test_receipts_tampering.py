@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grounded_rag import Receipt, ReceiptError, load_receipt, save_receipt, verify_receipt
-from grounded_rag.receipts.canonical import canonical_json, seal
+from grounded_rag.receipts.make import canonical_json, seal
 
 RATE = "The Everyday Saver pays 1.85% gross a year."
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from grounded_rag.compose import compose
-from grounded_rag.decision import refuse
+from grounded_rag.decision import compose, refuse
 from grounded_rag.testing import make_chunk, make_draft
 from grounded_rag.types import (
     Answer,

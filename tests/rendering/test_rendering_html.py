@@ -61,7 +61,7 @@ def test_the_quote_is_marked_in_its_sentence_with_place_and_link():
 
 
 def test_a_partial_quote_is_marked_inside_the_whole_sentence():
-    from grounded_rag.highlight import segments
+    from grounded_rag.render.cards import segments
     from grounded_rag.types import Span
 
     cut = segments("One. Not before noon, ever. Two.", Span(start=9, end=20))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grounded_rag.render.links import source_link
+from grounded_rag.render.cards import source_link
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,8 @@ from strategies import any_text, claims
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.errors import ProviderError
 from grounded_rag.events import Event
-from grounded_rag.generate.partial_json import EntryScanner
-from grounded_rag.parts import Parts
-from grounded_rag.pipeline import answer_question
+from grounded_rag.generate.reading import EntryScanner
+from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.protocols import Generation, StartedOver, StreamingGenerator
 from grounded_rag.resources import default_refusal
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft

@@ -7,8 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grounded_rag import verify
-from grounded_rag.text.arithmetic import ExpressionError, parse_expression
-from grounded_rag.text.calculation import CalculationError, calculate
+from grounded_rag.text.calculation import (
+    CalculationError,
+    ExpressionError,
+    calculate,
+    parse_expression,
+)
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.types import Reason
 

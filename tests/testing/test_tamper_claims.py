@@ -16,9 +16,8 @@ from grounded_rag.testing.tamper import (
     pools_of,
     run_claims,
 )
-from grounded_rag.testing.tamper.altered import without
-from grounded_rag.testing.tamper.claim_data import languages, own_statements, read
-from grounded_rag.testing.tamper.mirrors import subject_of
+from grounded_rag.testing.tamper.altered import subject_of, without
+from grounded_rag.testing.tamper.claim_values import languages, own_statements, read
 
 COUNT = 10
 

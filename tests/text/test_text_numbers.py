@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.text.numbers import Agreement, Bound, compare, find_quantities
+from grounded_rag.text.numbers import find_quantities
+from grounded_rag.text.quantities import Agreement, Bound, compare
 
 
 def only(text, language=None):

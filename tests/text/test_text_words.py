@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.text.stems import related, stem
-from grounded_rag.text.words import STOPWORDS, content_words, tokenize
+from grounded_rag.text.words import STOPWORDS, content_words, related, stem, tokenize
 
 
 def words(text):

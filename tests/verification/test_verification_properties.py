@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from grounded_rag import ClaimStatus, Signal, verify
-from grounded_rag.verification.boundaries import cuts_token
 from grounded_rag.verification.folding import fold
+from grounded_rag.verification.locate import cuts_token
 
 # Characters of many scripts, with everything that folding touches well represented.
 ALPHABET = st.sampled_from(

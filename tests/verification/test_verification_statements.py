@@ -2,8 +2,7 @@
 
 import pytest
 
-from grounded_rag.verification.chunk_inputs import read_chunks
-from grounded_rag.verification.passages import Passages
+from grounded_rag.verification.passages import Passages, read_chunks
 from grounded_rag.verification.statements import statements_at
 
 

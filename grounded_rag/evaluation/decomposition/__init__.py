@@ -1,22 +1,20 @@
 """Claim decomposition: parts that are judged alone, all of which must be supported."""
 
-from grounded_rag.evaluation.decomposition.atoms import (
+from grounded_rag.evaluation.decomposition.clauses import Clause, split_clauses
+from grounded_rag.evaluation.decomposition.judging import (
     Atoms,
+    ChecksJudge,
     Decomposed,
     Decomposer,
+    Decomposition,
+    PartByPart,
     PartOpinion,
     RuleDecomposer,
     all_parts,
-    split_claim,
-)
-from grounded_rag.evaluation.decomposition.clauses import Clause, split_clauses
-from grounded_rag.evaluation.decomposition.judging import (
-    ChecksJudge,
-    Decomposition,
-    PartByPart,
     each_part,
     enough_words,
     grade_by_checks,
+    split_claim,
     with_decomposition,
 )
 from grounded_rag.evaluation.decomposition.model import ModelDecomposer, checked_parts

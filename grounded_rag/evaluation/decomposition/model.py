@@ -13,9 +13,8 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
 from grounded_rag.errors import GroundedRAGError, PromptError
-from grounded_rag.evaluation.decomposition.atoms import Atoms, Decomposed, split_claim
-from grounded_rag.generate.clients import Connection, connect
-from grounded_rag.generate.failures import provider_error, root_cause
+from grounded_rag.evaluation.decomposition.judging import Atoms, Decomposed, split_claim
+from grounded_rag.generate.clients import Connection, connect, provider_error, root_cause
 from grounded_rag.generate.messages import BuiltMessages
 from grounded_rag.generate.responses import Ending, ending_of, usage_of
 from grounded_rag.resources import prompts_dir

@@ -1,31 +1,6 @@
 """Calibrated factuality: how likely each claim is true (FRANQ, arXiv 2505.21072)."""
 
-from grounded_rag.evaluation.factuality.blend import Blend
-from grounded_rag.evaluation.factuality.builtin import builtin_scorers
-from grounded_rag.evaluation.factuality.claims import (
-    ClaimInput,
-    LabelledClaim,
-    claims_of,
-    read_labelled,
-)
-from grounded_rag.evaluation.factuality.combine import ClaimScores, Scorers, franq
-from grounded_rag.evaluation.factuality.curve import Curve, fit_curve
-from grounded_rag.evaluation.factuality.fit import (
-    CrossFit,
-    Labelled,
-    cross_fit,
-    fit,
-    label_scores,
-    labels_hash,
-    measure,
-)
-from grounded_rag.evaluation.factuality.knowledge import (
-    ClosedBookAgreement,
-    NothingKnown,
-    ParametricKnowledge,
-    SumOfEigenvalues,
-)
-from grounded_rag.evaluation.factuality.metrics import (
+from grounded_rag.evaluation.factuality.calibration_metrics import (
     ReliabilityBin,
     RiskPoint,
     bootstrap,
@@ -37,22 +12,48 @@ from grounded_rag.evaluation.factuality.metrics import (
     risk_coverage,
     roc_auc,
 )
+from grounded_rag.evaluation.factuality.claims import (
+    ClaimInput,
+    LabelledClaim,
+    claims_of,
+    read_labelled,
+)
+from grounded_rag.evaluation.factuality.fit import (
+    CrossFit,
+    Labelled,
+    cross_fit,
+    fit,
+    label_scores,
+    labels_hash,
+    measure,
+)
 from grounded_rag.evaluation.factuality.model import (
     ClaimFactuality,
+    Curve,
     Factuality,
     FactualityModel,
     Measured,
     Variant,
+    fit_curve,
 )
 from grounded_rag.evaluation.factuality.reporting import ScoredItem, score_run
 from grounded_rag.evaluation.factuality.scorers import (
+    Blend,
+    ClaimScores,
+    ClosedBookAgreement,
     EntailmentFaithfulness,
     JudgeFaithfulness,
     LexicalSupport,
     MaxEntailment,
+    NothingKnown,
+    ParametricKnowledge,
     Scorer,
+    Scorers,
     SemanticEntropy,
+    SumOfEigenvalues,
     WeakestSentence,
+    builtin_scorers,
+    franq,
 )
 
 __all__ = [

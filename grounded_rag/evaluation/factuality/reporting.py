@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from grounded_rag.deciders import Share
 from grounded_rag.evaluation.factuality.claims import cited_claim
-from grounded_rag.evaluation.factuality.combine import ClaimScores, Scorers
 from grounded_rag.evaluation.factuality.model import (
     ClaimFactuality,
     Factuality,
     FactualityModel,
 )
+from grounded_rag.evaluation.factuality.scorers import ClaimScores, Scorers
 from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.evaluation.runs import Run
+from grounded_rag.protocols import Share
 from grounded_rag.types import Frozen
 
 

@@ -9,7 +9,6 @@ from grounded_rag.evaluation.production.currency import (
     index_currency,
     judge_currency,
 )
-from grounded_rag.evaluation.production.hooks import each, factuality_score
 from grounded_rag.evaluation.production.review import (
     ReviewItem,
     ReviewQueue,
@@ -21,6 +20,8 @@ from grounded_rag.evaluation.production.sampler import (
     LiveSampler,
     LiveScores,
     SamplerStats,
+    each,
+    factuality_score,
 )
 from grounded_rag.evaluation.production.telemetry import Telemetry
 

@@ -13,6 +13,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
+from grounded_rag.evaluation.factuality import FactualityModel, Scorers
 from grounded_rag.types import Answer, Frozen, Usage
 
 _LOG = logging.getLogger(__name__)
@@ -252,3 +253,35 @@ class LiveSampler:
             self._waiting.task_done()
             if answer is not None:
                 self._count("dropped_closed")
+
+
+Hook = Callable[[Answer], object]
+
+
+def each(*hooks: Hook) -> Hook:
+    """Return one hook that calls several, in order."""
+
+    def call(answer: Answer) -> None:
+        for hook in hooks:
+            hook(answer)
+
+    return call
+
+
+def factuality_score(
+    model: FactualityModel, *, scorers: Scorers | None = None
+) -> Callable[[Answer], LiveScores]:
+    """Return a scorer for `LiveSampler`: the lowest P(true) of an answer's claims.
+
+    Args:
+        model: A fitted model; an answer given under another policy cannot be scored.
+        scorers: The scorers that it was fitted with; None takes the built-in ones.
+    """
+
+    def score(answer: Answer) -> LiveScores:
+        found = [claim.factuality.p_true for claim in model.score_answer(answer, scorers=scorers)]
+        known = [probability for probability in found if probability is not None]
+        lowest = min(known) if known and len(known) == len(found) else None
+        return LiveScores(scores={"p_true": lowest})
+
+    return score

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from grounded_rag.errors import UnsupportedFormatError
-from grounded_rag.ingest.limits import MAX_BYTES
+from grounded_rag.ingest.decoding import MAX_BYTES
 from grounded_rag.ingest.readers.docx import DocxReader
 from grounded_rag.ingest.readers.email import EmailReader
 from grounded_rag.ingest.readers.html import HtmlReader
-from grounded_rag.ingest.readers.markdown import MarkdownReader
 from grounded_rag.ingest.readers.pdf import PdfReader
-from grounded_rag.ingest.readers.text import TextReader
+from grounded_rag.ingest.readers.text import MarkdownReader, TextReader
 from grounded_rag.protocols import Reader
 
 _READERS: dict[str, Callable[..., Reader]] = {

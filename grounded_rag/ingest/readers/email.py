@@ -15,8 +15,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from grounded_rag.errors import ReadError
-from grounded_rag.ingest.decoding import decode, odd_characters
-from grounded_rag.ingest.limits import MAX_BYTES, check_size, require_text
+from grounded_rag.ingest.decoding import MAX_BYTES, check_size, decode, odd_characters, require_text
 from grounded_rag.ingest.readers.html import html_text
 from grounded_rag.ingest.structure import Heading, build_sections, heading_spans
 from grounded_rag.protocols import ParsedDocument

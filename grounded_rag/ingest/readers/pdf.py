@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from grounded_rag.errors import EncryptedError, NoTextError, ReadError
-from grounded_rag.ingest.composer import Composer
-from grounded_rag.ingest.decoding import odd_characters
-from grounded_rag.ingest.limits import MAX_BYTES, check_size
-from grounded_rag.ingest.readers._pdf_blocks import TextBlock, split_blocks
-from grounded_rag.ingest.readers._pdf_heads import strip_running_heads
-from grounded_rag.ingest.readers._pdf_layout import Table, order_columns, read_fonts
-from grounded_rag.ingest.readers._pdf_lines import Line, read_lines
-from grounded_rag.ingest.structure import Heading, build_sections, heading_spans
+from grounded_rag.ingest.decoding import MAX_BYTES, check_size, odd_characters
+from grounded_rag.ingest.readers._pdf_blocks import (
+    Table,
+    TextBlock,
+    order_columns,
+    read_fonts,
+    split_blocks,
+)
+from grounded_rag.ingest.readers._pdf_lines import Line, read_lines, strip_running_heads
+from grounded_rag.ingest.structure import Composer, Heading, build_sections, heading_spans
 from grounded_rag.protocols import ParsedDocument
 from grounded_rag.types import Span
 

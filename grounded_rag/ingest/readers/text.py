@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from grounded_rag.ingest.decoding import decode
-from grounded_rag.ingest.limits import MAX_BYTES, check_size, require_text
-from grounded_rag.ingest.structure import Heading, build_sections, heading_spans
+from grounded_rag.ingest.decoding import MAX_BYTES, check_size, decode, require_text
+from grounded_rag.ingest.metadata import split_front_matter
+from grounded_rag.ingest.structure import Heading, build_sections, heading_spans, leading_title
 from grounded_rag.protocols import ParsedDocument
 
 _UNDERLINED = re.compile(
@@ -70,3 +71,109 @@ def _title(text: str) -> str:
         return ""
     alone = len(lines) == 1 or not lines[1].strip() or not lines[1].strip("=- \t")
     return first if alone else ""
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
+_RULED = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_NO_PARAGRAPH = re.compile(
+    r" {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\||<|#{1,6}[ \t]|(?:[-*_][ \t]*){3,}$)| {4}|\t"
+)
+_ATTRIBUTES = re.compile(r"\{[#.:][^{}]{0,120}\}$")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
+_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
+_LONGEST_LINE = 2000
+_EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)([^*_`]{1,300})(?<=\S)\1")
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownReader:
+    """Reads Markdown, unchanged but for byte order mark and front matter; markup stays.
+
+    Attributes:
+        max_bytes: Largest accepted file.
+    """
+
+    max_bytes: int = MAX_BYTES
+
+    def read(self, data: bytes, *, source: str) -> ParsedDocument:
+        """Read `data`; see `grounded_rag.protocols.Reader`.
+
+        Raises:
+            ManifestError: The front matter cannot be read.
+        """
+        check_size(len(data), source=source, max_bytes=self.max_bytes)
+        decoded = decode(data, source=source)
+        front = split_front_matter(decoded.text, source=source)
+        text = front.body
+        require_text(text, source=source)
+        headings = find_headings(text)
+        return ParsedDocument(
+            text=text,
+            title=leading_title(headings),
+            media_type="text/markdown",
+            sections=build_sections(len(text), headings),
+            headings=heading_spans(headings),
+            metadata=front.values,
+            warnings=decoded.warnings,
+        )
+
+
+def find_headings(text: str) -> list[Heading]:
+    """Return the headings of a Markdown text: ATX and underlined ones, outside fenced code."""
+    headings: list[Heading] = []
+    fence = ""
+    above: tuple[int, int] | None = None
+    for start, end in _lines(text):
+        line = text[start:end]
+        opened = _FENCE.match(line)
+        if fence:
+            if opened and opened[1].startswith(fence) and not line[opened.end() :].strip():
+                fence = ""
+            continue
+        if opened and not (opened[1][0] == "`" and "`" in line[opened.end() :]):
+            fence, above = opened[1], None
+            continue
+        atx = _ATX.match(line)
+        if atx:
+            title = plain_title(_without_closing(line[atx.end(1) :]))
+            if title:
+                headings.append(Heading(start, end, len(atx[1]), title))
+            above = None
+            continue
+        ruled = _RULED.match(line)
+        if ruled and above is not None:
+            title = plain_title(text[above[0] : above[1]])
+            if not any(map(str.isalnum, title)):
+                above = None
+                continue
+            headings.append(Heading(above[0], end, 1 if ruled[1][0] == "=" else 2, title))
+            above = None
+            continue
+        paragraph = line.strip() and not _NO_PARAGRAPH.match(line)
+        above = (above[0] if above else start, end) if paragraph else None
+    return headings
+
+
+def plain_title(raw: str) -> str:
+    """Return the words of a heading without tags, link targets, attributes and emphasis."""
+    title = _ATTRIBUTES.sub("", _TAG.sub("", raw[:_LONGEST_LINE]).rstrip())
+    title = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", title))
+    return " ".join(title.split())
+
+
+def _without_closing(title: str) -> str:
+    """Return a heading's text without the signs that may close it: `# Title #`."""
+    bare = title.rstrip(" \t")
+    opened = bare.rstrip("#")
+    return opened if not opened or opened[-1] in " \t" else bare
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each line without its line end."""
+    for found in _LINE.finditer(text):
+        start, end = found.span()
+        while end > start and text[end - 1] in "\r\n":
+            end -= 1
+        yield start, end

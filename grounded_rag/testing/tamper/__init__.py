@@ -13,30 +13,33 @@ quotes that differ from it in presentation only. The fuzzer's word lists and its
 what their sources do not assert, the true ones are whole statements with one harmless edit.
 """
 
-from grounded_rag.testing.tamper.case_files import read_cases
-from grounded_rag.testing.tamper.claim_kinds import (
+from grounded_rag.testing.tamper.claim_run import (
     CLAIM_KINDS,
     FALSE_CLAIMS,
-    TRUE_CLAIMS,
-    draw_claims,
-)
-from grounded_rag.testing.tamper.claim_run import (
     MIN_HONEST,
+    TRUE_CLAIMS,
     ClaimReport,
     ClaimResult,
     JudgedClaim,
+    draw_claims,
     fate_of,
     judge_claim,
     result_of,
     run_claims,
 )
 from grounded_rag.testing.tamper.claim_values import Cited, ClaimKind, LabelledClaim
-from grounded_rag.testing.tamper.draw import draw_cases
-from grounded_rag.testing.tamper.kinds import BENIGN, KINDS, TAMPERS
-from grounded_rag.testing.tamper.material import Corpus, pools_of
+from grounded_rag.testing.tamper.corpora import Corpus, load_corpus, load_data, pools_of, read_cases
 from grounded_rag.testing.tamper.report import MIN_BENIGN, Finding, FuzzReport, KindResult
-from grounded_rag.testing.tamper.run import PER_CLASS, Verifier, run_cases, run_fuzz
-from grounded_rag.testing.tamper.sources import load_corpus, load_data
+from grounded_rag.testing.tamper.run import (
+    BENIGN,
+    KINDS,
+    PER_CLASS,
+    TAMPERS,
+    Verifier,
+    draw_cases,
+    run_cases,
+    run_fuzz,
+)
 from grounded_rag.testing.tamper.values import FuzzCase, FuzzChunk, Kind, Label, Passage
 
 __all__ = [

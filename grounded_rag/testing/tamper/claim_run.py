@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from pydantic import computed_field
 
 from grounded_rag.statistics import Interval, clopper_pearson
-from grounded_rag.testing.tamper.claim_kinds import CLAIM_KINDS, draw_claims
+from grounded_rag.testing.tamper import altered, claims, joined, whole
 from grounded_rag.testing.tamper.claim_values import ClaimKind, LabelledClaim
-from grounded_rag.testing.tamper.material import Corpus, pools_of
+from grounded_rag.testing.tamper.corpora import Corpus, pools_of
 from grounded_rag.testing.tamper.run import Verifier, default_verifier
-from grounded_rag.testing.tamper.values import Passage
+from grounded_rag.testing.tamper.values import Passage, Pools
 from grounded_rag.types import (
     Chunk,
     Citation,
@@ -24,6 +25,43 @@ from grounded_rag.types import (
     RetrievedChunk,
     Span,
 )
+
+FALSE_CLAIMS: tuple[ClaimKind, ...] = (
+    claims.FALSE
+    + joined.TORN_KINDS
+    + joined.JOINED_KINDS
+    + altered.ALTERED_KINDS
+    + altered.MIRROR_KINDS
+)
+"""Classes whose claims their sources do not assert."""
+
+TRUE_CLAIMS: tuple[ClaimKind, ...] = claims.TRUE + whole.KINDS
+"""Classes whose claims say what their sources say."""
+
+CLAIM_KINDS: tuple[ClaimKind, ...] = FALSE_CLAIMS + TRUE_CLAIMS
+"""Every class, in the order of the report."""
+
+
+def draw_claims(
+    kind: ClaimKind, pools: Pools, *, count: int, seed: int
+) -> tuple[LabelledClaim, ...]:
+    """Return up to `count` different claims of one class; the same seed gives the same claims.
+
+    Args:
+        kind: The class.
+        pools: Material of the corpus; classes with material of their own make little use of it.
+        count: How many; fewer where there is too little material.
+        seed: Seed of the randomness.
+    """
+    rng = random.Random(f"{seed}:claim:{kind.name}")  # noqa: S311 - no secret depends on it
+    found: dict[tuple[object, ...], LabelledClaim] = {}
+    for made in kind.stream(rng, pools):
+        if len(found) == count:
+            break
+        key = (made.claim, made.cited)
+        found.setdefault(key, LabelledClaim(kind.name, kind.true, *made))
+    return tuple(found.values())
+
 
 Fate: TypeAlias = Literal["verbatim", "confirmed", "restated", "refused"]
 """How a claim ships: in its own words by one of two tiers, as its source's words, or not at all."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from grounded_rag.testing.tamper.draw import draw_cases
-from grounded_rag.testing.tamper.kinds import KINDS
-from grounded_rag.testing.tamper.material import Corpus, pools_of
+from grounded_rag.testing.tamper import characters, places, words
+from grounded_rag.testing.tamper.corpora import Corpus, pools_of, shuffled, window
 from grounded_rag.testing.tamper.report import Finding, FuzzReport, KindResult
-from grounded_rag.testing.tamper.values import FuzzCase, Kind, Label
+from grounded_rag.testing.tamper.values import Draw, FuzzCase, FuzzChunk, Kind, Label, Pools
 from grounded_rag.types import (
     Chunk,
     Citation,
@@ -22,6 +23,156 @@ from grounded_rag.types import (
     Span,
     Verification,
 )
+
+TAMPERS: tuple[Kind, ...] = (
+    words.NUMBER_KINDS + words.WORD_KINDS + characters.CHARACTER_KINDS + places.PLACE_KINDS
+)
+"""Classes whose quotes say something that the cited chunk does not say at one place."""
+
+BENIGN: tuple[Kind, ...] = places.FRAMING_KINDS + characters.PRESENTATION_KINDS
+"""Classes whose quotes differ from the cited chunk in presentation only."""
+
+KINDS: tuple[Kind, ...] = TAMPERS + BENIGN
+
+
+def is_literal(case: FuzzCase) -> bool:
+    """Whether the quote stands in the cited chunk, character by character."""
+    return bool(case.quote) and case.quote in case.cited_text
+
+
+def reads_the_same(case: FuzzCase) -> bool:
+    """Whether the quote stands in the cited chunk up to what the module's text names."""
+    quote = _plain(case.quote).removesuffix(".")
+    if not quote:
+        return False
+    rows = [line.replace("|", " ") for line in case.cited_text.splitlines() if "|" in line]
+    return _stands_in(quote, [case.cited_text]) or _stands_in(_plain(quote.replace("|", " ")), rows)
+
+
+def _stands_in(quote: str, texts: Sequence[str]) -> bool:
+    readings = (quote, quote[:1].swapcase() + quote[1:])
+    return any(reading in _plain(text) for text in texts for reading in readings)
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def is_cut(case: FuzzCase) -> bool:
+    """Whether every place where the quote stands cuts a word or a number at one of its ends.
+
+    A final full stop of the quote is left aside, so that places that go on otherwise count too.
+    """
+    text, quote = case.cited_text, case.quote.removesuffix(".")
+    places = []
+    place = text.find(quote)
+    while place >= 0:
+        places.append(place)
+        place = text.find(quote, place + 1)
+    return bool(places) and all(
+        _inside(text, place) or _inside(text, place + len(quote)) for place in places
+    )
+
+
+def _inside(text: str, edge: int) -> bool:
+    """Whether `edge` lies between two letters, two digits, or inside a number."""
+    if not 0 < edge < len(text):
+        return False
+    left, right = text[edge - 1], text[edge]
+    if left.isalnum() and right.isalnum():
+        return True
+    after = text[edge + 1] if edge + 1 < len(text) else ""
+    before = text[edge - 2] if edge >= 2 else ""
+    if left.isdigit() and right in ".," and after.isdigit():
+        return True
+    if left in ".," and right.isdigit() and before.isdigit():
+        return True
+    return left in "-\N{MINUS SIGN}" and right.isdigit() and not before.strip()
+
+
+def is_sound(case: FuzzCase, *, literal: bool) -> bool:
+    """Whether the case is what its label says.
+
+    Args:
+        case: The case.
+        literal: Whether its class makes quotes that are literally in the chunk.
+    """
+    if not case.quote.strip():
+        return False
+    if case.label == "benign":
+        place = case.expected
+        if place is None:
+            return False
+        # The same words on other lines would be a second place that is just as right.
+        text = _plain(case.cited_text).casefold()
+        return text.count(_plain(place.of(case.cited_text)).casefold()) == 1
+    if literal:
+        return is_cut(case)
+    return not is_literal(case) and not reads_the_same(case)
+
+
+_ROUNDS = 40
+_WINDOWS = 0.35
+
+
+def draw_cases(kind: Kind, pools: Pools, *, count: int, seed: int) -> tuple[FuzzCase, ...]:
+    """Return up to `count` different cases of one class.
+
+    What a class makes depends on its name and the seed only, not on the other classes. A third of
+    the quotes is drawn from a run of words of a sentence instead of the whole of it. Changes that
+    happen to give a true quote are dropped, as `oracle` says.
+
+    Args:
+        kind: The class.
+        pools: Material of the corpus.
+        count: How many; fewer are returned where the corpus has too little material.
+        seed: Seed of the randomness.
+    """
+    rng = random.Random(f"{seed}:{kind.name}")  # noqa: S311 - no secret depends on it
+    cases: list[FuzzCase] = []
+    seen: set[tuple[str, str]] = set()
+    for _ in range(_ROUNDS):
+        before = len(cases)
+        for sentence in shuffled(rng, pools.sentences):
+            if len(cases) == count:
+                return tuple(cases)
+            part = window(rng, sentence) if rng.random() < _WINDOWS else sentence
+            draw = kind.make(rng, part, pools)
+            if draw is None or (draw.quote, draw.chunks[0]) in seen:
+                continue
+            seen.add((draw.quote, draw.chunks[0]))
+            case = _case(kind, draw, number=len(cases))
+            if is_sound(case, literal=kind.literal):
+                cases.append(case)
+        if len(cases) == before:
+            break
+    return tuple(cases)
+
+
+def _expected(draw: Draw) -> Span | None:
+    """Return the expected span: where the varied quote happens to be literal, its own place."""
+    literal = draw.chunks[0].find(draw.quote)
+    if literal < 0:
+        return draw.expected
+    return Span(start=literal, end=literal + len(draw.quote))
+
+
+def _case(kind: Kind, draw: Draw, *, number: int) -> FuzzCase:
+    name = f"{kind.name}-{number}"
+    chunks = tuple(
+        FuzzChunk(id=f"{name}.{place}", text=text) for place, text in enumerate(draw.chunks)
+    )
+    return FuzzCase(
+        id=name,
+        kind=kind.name,
+        label=kind.label,
+        chunks=chunks,
+        cited=f"{name}.missing" if draw.cited is None else chunks[draw.cited].id,
+        quote=draw.quote,
+        original=draw.original,
+        expected=_expected(draw) if kind.label == "benign" else None,
+    )
+
 
 PER_CLASS = 50
 _BATCH = 8

@@ -8,19 +8,22 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from grounded_rag.testing.tamper.claim_data import (
+from grounded_rag.testing.tamper.claim_values import (
+    Cited,
+    ClaimKind,
+    Made,
     capital,
     fillers,
     gap,
     languages,
     own_statements,
+    passage,
     read,
+    rounds,
     small,
     stop,
 )
-from grounded_rag.testing.tamper.claim_values import Cited, ClaimKind, Made, rounds
 from grounded_rag.testing.tamper.joined import list_quote, listed, table_of
-from grounded_rag.testing.tamper.surroundings import passage
 from grounded_rag.testing.tamper.values import Passage, Pools
 
 _LONG_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{8,}(?![^\W\d_])")

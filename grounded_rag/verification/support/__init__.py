@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from grounded_rag.protocols import SupportCheck
 from grounded_rag.verification.support.arithmetic import arithmetic
-from grounded_rag.verification.support.asserted import asserted
 from grounded_rag.verification.support.conflict import Conflict, find_conflicts
-from grounded_rag.verification.support.identifiers import identifiers
-from grounded_rag.verification.support.injected import injected, injected_spans
 from grounded_rag.verification.support.numbers import numbers
+from grounded_rag.verification.support.quoted import (
+    asserted,
+    identifiers,
+    injected,
+    injected_spans,
+    table_cells,
+)
 from grounded_rag.verification.support.score import coverage, support_score
-from grounded_rag.verification.support.table_cells import table_cells
 
 __all__ = [
     "Conflict",

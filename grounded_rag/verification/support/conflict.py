@@ -7,11 +7,11 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.text.numbers import Agreement, Quantity, compare
+from grounded_rag.text.quantities import Agreement, Quantity, compare
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import Frozen, Instant, RetrievedChunk
 from grounded_rag.validity import current
-from grounded_rag.verification.support.injected import injected_spans
+from grounded_rag.verification.support.quoted import injected_spans
 from grounded_rag.verification.support.score import denies
 from grounded_rag.verification.support.terms import Reading, Term, read
 

@@ -13,19 +13,12 @@ from fractions import Fraction
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.identifiers import find_identifiers
-from grounded_rag.text.numbers import Agreement, Quantity, compare
-from grounded_rag.text.quantities import DateValue
-from grounded_rag.text.stems import stem
-from grounded_rag.text.units import factor
+from grounded_rag.text.quantities import Agreement, DateValue, Quantity, compare, factor
+from grounded_rag.text.words import stem
 from grounded_rag.types import Reason, Signal
 from grounded_rag.verification.support.arithmetic import DOWN, declared
-from grounded_rag.verification.support.figures import (
-    Figures,
-    figures,
-    names_unit,
-    scaled_down,
-)
-from grounded_rag.verification.support.signals import fine, of_wording, veto
+from grounded_rag.verification.support.quoted import fine, of_wording, veto
+from grounded_rag.verification.support.terms import Figures, figures, names_unit, scaled_down
 
 _STANDS = {Agreement.SAME, Agreement.WEAKER}
 _OTHERWISE = {Agreement.OTHER_UNIT, Agreement.UNIT_ADDED}

@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.resources import data_file
-from grounded_rag.text.numbers import Agreement, compare
+from grounded_rag.text.quantities import Agreement, compare
 from grounded_rag.text.sentences import split_sentences
-from grounded_rag.text.stems import related
+from grounded_rag.text.words import related
 from grounded_rag.types import Signal
 from grounded_rag.verification.support.numbers import numbers
 from grounded_rag.verification.support.terms import Reading, Term, read

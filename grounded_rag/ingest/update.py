@@ -1,0 +1,410 @@
+"""Brings an index up to date with folders and files: read, compare, embed, write."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from grounded_rag.errors import IndexMismatchError, InputError, ReadError
+from grounded_rag.index.records import DocumentState, IndexItem
+from grounded_rag.ingest import (
+    RECIPE,
+    FileToRead,
+    ReadDocument,
+    Scan,
+    SkippedFile,
+    chunk,
+    embedded_text,
+    read_document,
+    scan,
+)
+from grounded_rag.types import Chunk, Document, Frozen
+
+if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
+
+    from grounded_rag.index.records import Vector
+    from grounded_rag.index.store import Index
+
+
+@dataclass(frozen=True)
+class EmbeddingChoice:
+    """The embedding, its token counter, and why there is none."""
+
+    embedding: BaseEmbedding | None
+    count: Callable[[str], int]
+    reason: str = ""
+
+
+def choose(embedding: BaseEmbedding | Literal["default"] | None) -> EmbeddingChoice:
+    """Return what a choice of embedding stands for, with a counter of its tokens."""
+    reason = ""
+    if embedding == "default":
+        from grounded_rag.index.embedding import default_embedding
+
+        found = default_embedding()
+        embedding, reason = found.embedding, found.reason
+    elif embedding is None:
+        reason = "no embedding was asked for"
+    counter = getattr(embedding, "count_tokens", None)
+    return EmbeddingChoice(embedding=embedding, count=counter or approximate_tokens, reason=reason)
+
+
+def approximate_tokens(text: str) -> int:
+    """Return about as many tokens as a subword tokenizer makes, rather more than fewer."""
+    return len(text.encode("utf-8", "surrogatepass")) // 3 + 1
+
+
+class IngestProgress(Frozen):
+    """One step of ingestion.
+
+    Attributes:
+        stage: What is being done.
+        done: Steps done, of `total`.
+        total: Steps of this stage, as far as known.
+        item: What was just done, for people.
+    """
+
+    stage: Literal["read", "embed"]
+    done: Annotated[int, Field(ge=0)]
+    total: Annotated[int, Field(ge=0)]
+    item: str = ""
+
+
+ProgressHook = Callable[[IngestProgress], object]
+
+
+class FailedFile(Frozen):
+    """A file that could not be read, and the next step. Its earlier version stays in the index."""
+
+    path: str
+    error: str
+    message: str
+    hint: str = ""
+
+
+class FileWarning(Frozen):
+    """Something in a file that a person should look at."""
+
+    path: str
+    message: str
+
+
+class IngestReport(Frozen):
+    """What ingestion did.
+
+    Attributes:
+        added: Ids of new documents.
+        changed: Ids of documents whose text changed.
+        metadata_changed: Ids of documents of which only title, dates or other metadata changed.
+        removed: Ids of documents whose files are gone.
+        unchanged: Ids of documents that are as they were.
+        skipped: Files of no supported kind.
+        failed: Files that could not be read.
+        warnings: Things to look at.
+        chunks: Chunks of the documents that were written.
+        embedded: Chunks that had to be embedded.
+        words_only: Why the index searches by words alone, or "".
+        seconds: Wall-clock seconds.
+    """
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    metadata_changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
+    failed: tuple[FailedFile, ...] = ()
+    warnings: tuple[FileWarning, ...] = ()
+    chunks: int = 0
+    embedded: int = 0
+    words_only: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a path holds; a folder's documents are kept together by where the folder is."""
+
+    found: Scan
+    corpus: str | None = None
+    corpus_id: str | None = None
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Metadata that tells the documents of one folder from those of another."""
+        if self.corpus is None or self.corpus_id is None:
+            return {}
+        return {"corpus": self.corpus, "corpus_id": self.corpus_id}
+
+
+def open_source(path: Path, *, strict: bool) -> Source:
+    """Return what a folder or a file holds, with what tells its documents from others."""
+    found = scan(path, strict=strict)
+    if not path.is_dir():
+        return Source(found=found)
+    place = str(path.resolve()).encode("utf-8", "surrogatepass")
+    return Source(
+        found=found,
+        corpus=path.resolve().name,
+        corpus_id=hashlib.sha256(place).hexdigest()[:12],
+    )
+
+
+def check_ids(doc_ids: Sequence[str]) -> None:
+    """Refuse two files of one name in one call, before anything is written."""
+    twice = [doc_id for doc_id, times in Counter(doc_ids).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"{twice[0]} is there twice, in two of the folders.",
+            hint="Ingest a folder that holds both, or use an index for each.",
+        )
+
+
+_BATCH_CHUNKS = 512
+"""Chunks that are embedded and written together: large enough for the vector store to be fast,
+small enough that an interrupted run keeps most of its work."""
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A document that has to be written."""
+
+    read: ReadDocument
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass
+class _Changes:
+    """What is found out about the documents while they are read."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    metadata_changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    failed: list[FailedFile] = field(default_factory=list)
+    warnings: list[FileWarning] = field(default_factory=list)
+
+
+def update_index(
+    paths: Sequence[Path | str],
+    *,
+    index: Path | str,
+    embedding: BaseEmbedding | Literal["default"] | None = "default",
+    strict: bool = False,
+    progress: ProgressHook | None = None,
+) -> IngestReport:
+    """Bring an index up to date with folders and files, creating it where there is none.
+
+    Everything is read before anything is written. Documents whose files are gone from a folder
+    leave retrieval; files that cannot be read keep their earlier version and are reported.
+
+    Args:
+        paths: Folders or files.
+        index: Folder of the index.
+        embedding: LlamaIndex embedding; "default" is the built-in one, None searches by words.
+        strict: Raise on the first file that is of no supported kind or cannot be read.
+        progress: Called after each step.
+
+    Raises:
+        InputError: A folder is missing or empty, its manifest is broken, or a document of the
+            same name came from another folder.
+        ReadError: With `strict`, a file cannot be read; without, no file can.
+        IndexLockedError: Another process is writing.
+        IndexMismatchError: The index was made by another embedding model or schema version.
+    """
+    from grounded_rag.index.store import Index
+
+    started = time.perf_counter()
+    tell = progress or (lambda _step: None)
+    sources = [open_source(Path(path), strict=strict) for path in paths]
+    model = choose(embedding)
+    changes = _Changes()
+    documents = _read_all(sources, changes, strict=strict, tell=tell)
+    with Index.open(index, embedding=model.embedding, write=True, create=True) as store:
+        _check_words(store, model)
+        prepared = _compare(store, documents, model, changes)
+        embedded = _write(store, prepared, model, tell)
+        gone = _prune(store, sources)
+    return IngestReport(
+        added=tuple(changes.added),
+        changed=tuple(changes.changed),
+        metadata_changed=tuple(changes.metadata_changed),
+        removed=tuple(gone),
+        unchanged=tuple(changes.unchanged),
+        skipped=tuple(skipped for source in sources for skipped in source.found.skipped),
+        failed=tuple(changes.failed),
+        warnings=tuple(changes.warnings),
+        chunks=sum(len(item.chunks) for item in prepared),
+        embedded=embedded,
+        words_only=model.reason,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _check_words(store: Index, model: EmbeddingChoice) -> None:
+    """Refuse to add documents without vectors to an index that has them."""
+    if model.embedding is None and store.identity is not None:
+        raise IndexMismatchError(
+            f"The index was made with {store.identity}, and there is no embedding now: "
+            f"{model.reason}.",
+            hint="Give the same embedding, or ingest into a new folder.",
+        )
+
+
+def _read_all(
+    sources: Sequence[Source], changes: _Changes, *, strict: bool, tell: ProgressHook
+) -> list[ReadDocument]:
+    """Read every file; those that cannot be read are noted, and all others returned."""
+    files = [(file, source.origin) for source in sources for file in source.found.files]
+    check_ids([file.doc_id for file, _ in files])
+    documents: list[ReadDocument] = []
+    first_error: ReadError | None = None
+    for done, (file, origin) in enumerate(files, start=1):
+        try:
+            read = read_document(file, overrides=origin)
+        except ReadError as error:
+            if strict:
+                raise
+            first_error = first_error or error
+            changes.failed.append(_failure(file, error))
+        else:
+            documents.append(read)
+            changes.warnings.extend(
+                FileWarning(path=file.doc_id, message=warning) for warning in read.warnings
+            )
+        tell(IngestProgress(stage="read", done=done, total=len(files), item=file.doc_id))
+    if first_error is not None and not documents:
+        raise first_error
+    return documents
+
+
+def _compare(
+    store: Index, documents: Sequence[ReadDocument], model: EmbeddingChoice, changes: _Changes
+) -> list[_Prepared]:
+    """Return the documents that differ from the index, cut into chunks."""
+    states = store.states()
+    prepared: list[_Prepared] = []
+    for read in documents:
+        _check_owner(store, read.document)
+        if _sort(read, states.get(read.document.id), changes):
+            chunks = chunk(read.document, count=model.count)
+            prepared.append(_Prepared(read=read, chunks=chunks))
+    return prepared
+
+
+def _sort(read: ReadDocument, state: DocumentState | None, changes: _Changes) -> bool:
+    """Note what became of a document; True means that it has to be written."""
+    from grounded_rag.index.ledger import metadata_hash
+
+    document = read.document
+    if state is None:
+        changes.added.append(document.id)
+    elif state.content_hash != document.content_hash or state.recipe != RECIPE:
+        changes.changed.append(document.id)
+    elif state.metadata_hash != metadata_hash(document, trust=read.trust):
+        changes.metadata_changed.append(document.id)
+    else:
+        changes.unchanged.append(document.id)
+        return False
+    return True
+
+
+def _failure(file: FileToRead, error: ReadError) -> FailedFile:
+    return FailedFile(
+        path=file.doc_id, error=type(error).__name__, message=error.message, hint=error.hint
+    )
+
+
+def _check_owner(store: Index, document: Document) -> None:
+    """Refuse a document whose id came from another folder: one would replace the other."""
+    entry = store.entry(document.id)
+    if entry is None or entry.metadata.get("corpus_id") == document.metadata.get("corpus_id"):
+        return
+    owner = entry.metadata.get("corpus") or "a single file"
+    raise InputError(
+        f"{document.id} is in the index already, from another place ({owner}).",
+        hint="Ingest a folder that holds both, or use an index for each.",
+    )
+
+
+def _write(
+    store: Index, prepared: Sequence[_Prepared], model: EmbeddingChoice, tell: ProgressHook
+) -> int:
+    """Embed what is missing and write batch by batch; return the number of embedded chunks."""
+    missing = store.missing_vectors([c.id for item in prepared for c in item.chunks])
+    done = 0
+    for batch in _batches(prepared):
+        texts = {
+            c.id: embedded_text(c, item.read.document.title)
+            for item in batch
+            for c in item.chunks
+            if c.id in missing
+        }
+        vectors = _embed(texts, model, tell, done=done, total=len(missing))
+        done += len(texts)
+        store.replace_many(
+            [
+                IndexItem(
+                    document=item.read.document,
+                    chunks=item.chunks,
+                    vectors={c.id: vectors[c.id] for c in item.chunks if c.id in vectors},
+                    trust=item.read.trust,
+                    recipe=RECIPE,
+                )
+                for item in batch
+            ]
+        )
+    return done
+
+
+def _embed(
+    texts: dict[str, str], model: EmbeddingChoice, tell: ProgressHook, *, done: int, total: int
+) -> dict[str, Vector]:
+    if not texts or model.embedding is None:
+        return {}
+    from grounded_rag.index.embedding import embed_texts
+
+    def step(count: int, _of: int) -> None:
+        tell(IngestProgress(stage="embed", done=done + count, total=total))
+
+    rows = embed_texts(model.embedding, list(texts.values()), progress=step)
+    return dict(zip(texts, rows, strict=True))
+
+
+def _batches(prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
+    batch: list[_Prepared] = []
+    size = 0
+    for item in prepared:
+        batch.append(item)
+        size += len(item.chunks)
+        if size >= _BATCH_CHUNKS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _prune(store: Index, sources: Sequence[Source]) -> list[str]:
+    """Take documents out whose files are gone from a folder that was scanned."""
+    seen: dict[str, set[str]] = {}
+    for source in sources:
+        if source.corpus_id is not None:
+            ids = {file.doc_id for file in source.found.files}
+            seen.setdefault(source.corpus_id, set()).update(ids)
+    gone = []
+    for doc_id in store.states():
+        entry = store.entry(doc_id)
+        corpus = entry.metadata.get("corpus_id") if entry is not None else None
+        if isinstance(corpus, str) and corpus in seen and doc_id not in seen[corpus]:
+            gone.append(doc_id)
+    if gone:
+        store.remove(*gone)
+    return gone
