@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grounded_rag import update_index
+from grounded_rag.answer import Answer
 from grounded_rag.ingest import read_document, scan
 from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ClaimCheck, TextStatus
@@ -30,7 +31,6 @@ from grounded_rag.receipts.library import Held, Library, open_library
 from grounded_rag.receipts.make import make_receipt, seal
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.types import (
-    Answer,
     AnswerStatus,
     Chunk,
     Citation,

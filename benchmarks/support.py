@@ -110,7 +110,8 @@ def add_entailment(judged: Sequence[Judged], folder: Path) -> float:
     A claim that is too long for the model counts as not entailed, as in the pipeline it would not
     be shown; how many were, is printed.
     """
-    from grounded_rag import InputError, OnnxEntailment
+    from grounded_rag import OnnxEntailment
+    from grounded_rag.errors import InputError
 
     model = OnnxEntailment(folder)
     started = time.process_time()

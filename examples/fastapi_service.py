@@ -20,7 +20,8 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
-from grounded_rag import Answer, GroundedRAG, GroundedRAGError, ProviderError
+from grounded_rag import Answer, GroundedRAG, GroundedRAGError
+from grounded_rag.errors import ProviderError
 from grounded_rag.resources import demo_corpus_dir
 
 

@@ -12,32 +12,10 @@ The verifier alone, for any other stack, needs pydantic only:
 
 from typing import TYPE_CHECKING, Any
 
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy
-from grounded_rag.errors import (
-    ConfigError,
-    DraftError,
-    EncryptedError,
-    GroundedRAGError,
-    IndexLockedError,
-    IndexMismatchError,
-    IndexNotFoundError,
-    InputError,
-    ManifestError,
-    MissingExtraError,
-    MissingKeyError,
-    NoTextError,
-    PromptError,
-    ProviderError,
-    ProviderUnavailableError,
-    QuestionError,
-    ReadError,
-    ReceiptError,
-    StoreError,
-    UndecodableError,
-    UnsupportedFormatError,
-)
+from grounded_rag.errors import GroundedRAGError
 from grounded_rag.types import (
-    Answer,
     AnswerStatus,
     Chunk,
     Citation,
@@ -79,7 +57,6 @@ if TYPE_CHECKING:
     from grounded_rag.models.entailment import OnnxEntailment
     from grounded_rag.models.nli import CrossEncoderEntailment
     from grounded_rag.models.token_detector import TokenDetector
-    from grounded_rag.protocols import ClaimCase
     from grounded_rag.rag import GroundedRAG
     from grounded_rag.receipts.audit import AuditReport, audit_receipts
     from grounded_rag.receipts.check import verify_receipt
@@ -101,47 +78,29 @@ __all__ = [
     "CitationCheck",
     "CitationsGenerator",
     "Claim",
-    "ClaimCase",
     "ClaimStatus",
     "ClaimVerdict",
-    "ConfigError",
     "Conversation",
     "CrossEncoderEntailment",
     "Document",
     "Draft",
-    "DraftError",
-    "EncryptedError",
     "ExtractiveGenerator",
     "Flag",
     "FlagKind",
     "Fold",
     "GroundedRAG",
     "GroundedRAGError",
-    "IndexLockedError",
-    "IndexMismatchError",
-    "IndexNotFoundError",
     "IngestReport",
-    "InputError",
     "LLMJudge",
     "LlamaIndexRetriever",
     "Located",
-    "ManifestError",
     "MiniLMEmbedding",
-    "MissingExtraError",
-    "MissingKeyError",
-    "NoTextError",
     "OnnxEntailment",
     "Outcome",
     "Policy",
-    "PromptError",
-    "ProviderError",
-    "ProviderUnavailableError",
-    "QuestionError",
-    "ReadError",
     "Reason",
     "Receipt",
     "ReceiptCheck",
-    "ReceiptError",
     "Refusal",
     "RefusalReason",
     "RelevanceCheck",
@@ -151,12 +110,9 @@ __all__ = [
     "Signal",
     "Span",
     "Statement",
-    "StoreError",
     "StructuredGenerator",
     "Tier",
     "TokenDetector",
-    "UndecodableError",
-    "UnsupportedFormatError",
     "Validity",
     "Verification",
     "Verifier",
@@ -177,7 +133,6 @@ _LAZY = {
     "AuditReport": "grounded_rag.receipts.audit",
     "Conversation": "grounded_rag.conversation.conversation",
     "CitationsGenerator": "grounded_rag.generate.citations_api",
-    "ClaimCase": "grounded_rag.protocols",
     "CrossEncoderEntailment": "grounded_rag.models.nli",
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",
@@ -203,14 +158,48 @@ _LAZY = {
     "verify_receipt": "grounded_rag.receipts.check",
 }
 
+# Names of version 0.1 that have moved to a namespace of their own.
+_MOVED = {
+    "ClaimCase": "grounded_rag.protocols",
+    "ConfigError": "grounded_rag.errors",
+    "DraftError": "grounded_rag.errors",
+    "EncryptedError": "grounded_rag.errors",
+    "IndexLockedError": "grounded_rag.errors",
+    "IndexMismatchError": "grounded_rag.errors",
+    "IndexNotFoundError": "grounded_rag.errors",
+    "InputError": "grounded_rag.errors",
+    "ManifestError": "grounded_rag.errors",
+    "MissingExtraError": "grounded_rag.errors",
+    "MissingKeyError": "grounded_rag.errors",
+    "NoTextError": "grounded_rag.errors",
+    "PromptError": "grounded_rag.errors",
+    "ProviderError": "grounded_rag.errors",
+    "ProviderUnavailableError": "grounded_rag.errors",
+    "QuestionError": "grounded_rag.errors",
+    "ReadError": "grounded_rag.errors",
+    "ReceiptError": "grounded_rag.errors",
+    "StoreError": "grounded_rag.errors",
+    "UndecodableError": "grounded_rag.errors",
+    "UnsupportedFormatError": "grounded_rag.errors",
+}
+
 
 def __getattr__(name: str) -> Any:
-    module = _LAZY.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(module), name)
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    if name in _MOVED:
+        import warnings
+
+        module = _MOVED[name]
+        warnings.warn(
+            f"Import {name} from {module}; grounded_rag.{name} will go in version 0.3.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grounded_rag.types import Answer, ClaimVerdict, Flag, Frozen, Reason, RetrievedChunk
+from grounded_rag.answer import Answer
+from grounded_rag.types import ClaimVerdict, Flag, Frozen, Reason, RetrievedChunk
 
 
 class Retrieved(Frozen):

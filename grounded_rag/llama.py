@@ -16,9 +16,10 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from grounded_rag._sync import BackgroundLoop
+from grounded_rag.answer import Answer
 from grounded_rag.index.search import arrange, carries, ranked
 from grounded_rag.protocols import Query, Retriever
-from grounded_rag.types import Answer, Chunk, Instant, RetrievedChunk, Span, Validity
+from grounded_rag.types import Chunk, Instant, RetrievedChunk, Span, Validity
 from grounded_rag.validity import current, parse_instant, today_utc
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import ConfigError, MissingKeyError
 from grounded_rag.pipeline import Parts
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever, SupportCheck
 from grounded_rag.relevance import RelevanceCheck
-from grounded_rag.types import Answer, AnswerStatus, Tier
+from grounded_rag.types import AnswerStatus, Tier
 from grounded_rag.verification.deciders import stack_names
 from grounded_rag.verification.rules import Rules
 

@@ -10,6 +10,7 @@ from functools import partial
 import anyio
 from pydantic import JsonValue
 
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy
 from grounded_rag.decision import (
     Accept,
@@ -39,7 +40,6 @@ from grounded_rag.protocols import (
 from grounded_rag.relevance import RelevanceCheck
 from grounded_rag.streaming import Incoming, generate, keep, shows_early
 from grounded_rag.types import (
-    Answer,
     AnswerStatus,
     Attempt,
     Claim,

@@ -15,6 +15,7 @@ from anyio import to_thread
 from pydantic import JsonValue
 
 from grounded_rag._sync import BackgroundLoop
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError
 from grounded_rag.events import Event, Final
@@ -30,7 +31,7 @@ from grounded_rag.options import (
 from grounded_rag.pipeline import Listener, Parts, answer_question
 from grounded_rag.protocols import Generator, Retriever
 from grounded_rag.relevance import with_relevance
-from grounded_rag.types import Answer, Instant, Verification
+from grounded_rag.types import Instant, Verification
 from grounded_rag.validity import parse_instant, today_utc
 from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.verifier import averify

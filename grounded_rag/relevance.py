@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from anyio import to_thread
 
-from grounded_rag.types import Answer, Flag, FlagKind, Frozen, Usage
+from grounded_rag.types import AnswerData, Flag, FlagKind, Frozen, Usage
+
+_Answer = TypeVar("_Answer", bound=AnswerData)
 
 DEFAULT_THRESHOLD = 0.30
 """Least cosine of question and answer with the built-in embedding; chosen on the demo's dev set."""
@@ -132,7 +134,7 @@ class RelevanceCheck:
     judge: RelevanceJudge | None = None
 
 
-async def with_relevance(answer: Answer, check: RelevanceCheck) -> Answer:
+async def with_relevance(answer: _Answer, check: RelevanceCheck) -> _Answer:
     """Return an answer with a flag where it may be beside its question; refusals have none.
 
     The flag says nothing about faithfulness, and takes nothing out of the answer.
@@ -159,7 +161,7 @@ async def with_relevance(answer: Answer, check: RelevanceCheck) -> Answer:
     return _flagged(answer, f"{detail}; {said})." if found.asked else f"{detail}).")
 
 
-def _flagged(answer: Answer, detail: str) -> Answer:
+def _flagged(answer: _Answer, detail: str) -> _Answer:
     located = answer.claims[0].located[0]
     flag = Flag(
         kind=FlagKind.BESIDE_QUESTION,

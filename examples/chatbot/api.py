@@ -18,7 +18,7 @@ from chatbot.sessions import Kept, Session
 from chatbot.stream import EventStream, answer_events
 from chatbot.trace_view import TraceView, trace_view
 from chatbot.uploads import ACCEPTED, UploadView, accept, read_body
-from grounded_rag import InputError, QuestionError
+from grounded_rag.errors import InputError, QuestionError
 from grounded_rag.types import Frozen, Reference
 
 SERVICE = "service"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from grounded_rag import GroundedRAG, InputError, Policy
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import InputError
 from grounded_rag.generate.clients import connect
 from grounded_rag.index.records import DocumentEntry
 from grounded_rag.index.store import Index

@@ -16,7 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from chatbot.answering import Correction, Finished, FollowUp, Verified, stream_answer
 from chatbot.view import answer_view
-from grounded_rag import GroundedRAGError, ProviderError, ProviderUnavailableError
+from grounded_rag import GroundedRAGError
+from grounded_rag.errors import ProviderError, ProviderUnavailableError
 from grounded_rag.types import Frozen
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from chatbot.corpora import open_corpus
-from grounded_rag import GroundedRAGError, InputError
+from grounded_rag import GroundedRAGError
+from grounded_rag.errors import InputError
 from grounded_rag.ingest.update import IngestReport
 from grounded_rag.types import Frozen
 

@@ -10,9 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grounded_rag import InputError
 from grounded_rag.cli.options import JsonOption
 from grounded_rag.cli.terminal import console
+from grounded_rag.errors import InputError
 from grounded_rag.text.display import one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import typer
 from rich.text import Text
 
-from grounded_rag import Policy, ProviderError, QuestionError
+from grounded_rag import Policy
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
@@ -23,6 +23,7 @@ from grounded_rag.cli.options import (
 )
 from grounded_rag.cli.terminal import answer_view, console, ingest_bar, report_error
 from grounded_rag.conversation import Conversation, Turn
+from grounded_rag.errors import ProviderError, QuestionError
 from grounded_rag.text.display import one_line
 
 _POLICY = Policy()

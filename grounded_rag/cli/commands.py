@@ -15,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 import grounded_rag
-from grounded_rag import InputError, Outcome
+from grounded_rag import Outcome
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
@@ -28,6 +28,7 @@ from grounded_rag.cli.options import (
     parse_as_of,
 )
 from grounded_rag.cli.terminal import console, ingest_bar, pairs_table, verification_view
+from grounded_rag.errors import InputError
 from grounded_rag.index.records import IndexStatus
 from grounded_rag.ingest.update import IngestReport
 from grounded_rag.options import make_entailment, make_judge

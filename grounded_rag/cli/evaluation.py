@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 import typer
 from rich.text import Text
 
-from grounded_rag import InputError, Policy
+from grounded_rag import Policy
 from grounded_rag.cli.eval_views import error_lines, report_view
 from grounded_rag.cli.options import (
     CorpusOption,
@@ -27,6 +27,7 @@ from grounded_rag.cli.options import (
     support_of,
 )
 from grounded_rag.cli.terminal import console, counting_bar, ingest_bar
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import Comparison, compare
 from grounded_rag.evaluation.factuality.reporting import RunFactuality
 from grounded_rag.evaluation.gate import GateResult, judge_gate, load_gate

@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from grounded_rag import Answer, InputError
+from grounded_rag import Answer
 from grounded_rag.cli.options import JsonOption
 from grounded_rag.cli.terminal import console
+from grounded_rag.errors import InputError
 from grounded_rag.text.display import one_line
 
 if TYPE_CHECKING:

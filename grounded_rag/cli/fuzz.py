@@ -12,9 +12,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grounded_rag import InputError
 from grounded_rag.cli.options import JsonOption
 from grounded_rag.cli.terminal import console, counting_bar
+from grounded_rag.errors import InputError
 from grounded_rag.testing.tamper import (
     CLAIM_KINDS,
     KINDS,

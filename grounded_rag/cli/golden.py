@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from grounded_rag import InputError
 from grounded_rag.cli.eval_views import diagnoses_view, golden_view, stats_view
 from grounded_rag.cli.options import JsonOption
 from grounded_rag.cli.terminal import console, guarded
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.diagnosis import FailureKind
 from grounded_rag.evaluation.golden import check_golden, golden_stats, load_golden, new_golden
 from grounded_rag.evaluation.report import report_of

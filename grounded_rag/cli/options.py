@@ -10,7 +10,8 @@ import typer
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from grounded_rag import GroundedRAG, ManifestError, Policy
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import ManifestError
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Instant
 from grounded_rag.validity import parse_instant

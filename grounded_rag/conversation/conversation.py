@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkabl
 from anyio import to_thread
 from pydantic import Field, JsonValue
 
+from grounded_rag.answer import Answer
 from grounded_rag.conversation.rewriting import RuleRewriter
 from grounded_rag.errors import GroundedRAGError, QuestionError
 from grounded_rag.events import Event, Final
-from grounded_rag.types import Answer, Frozen, Instant
+from grounded_rag.types import Frozen, Instant
 
 if TYPE_CHECKING:
     from grounded_rag.rag import GroundedRAG

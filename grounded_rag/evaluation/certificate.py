@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.answer_metrics import correct_answers
@@ -19,7 +20,7 @@ from grounded_rag.evaluation.records import CheckIdentity, EvalRecord, IndexIden
 from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing.tamper import FuzzReport
-from grounded_rag.types import Answer, Frozen
+from grounded_rag.types import Frozen
 
 _MOST_ITEMS = 10_000_000
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Literal
 
+from grounded_rag.answer import Answer
 from grounded_rag.evaluation import answer_metrics as answers
 from grounded_rag.evaluation.gold import of_chunk, on_gold, pieces_covered
 from grounded_rag.evaluation.observed import (
@@ -29,7 +30,7 @@ from grounded_rag.relevance import (
     relevance_score,
 )
 from grounded_rag.statistics import Interval, clopper_pearson
-from grounded_rag.types import Answer, Frozen
+from grounded_rag.types import Frozen
 
 
 def first_gold_rank(judged: Judged) -> int | None:

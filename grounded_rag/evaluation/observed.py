@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy
 from grounded_rag.decision import shipping
 from grounded_rag.evaluation.records import Answerable, EvalRecord, GoldenItem, OtherAnswer
 from grounded_rag.types import (
-    Answer,
     ClaimStatus,
     ClaimVerdict,
     Flag,

@@ -19,8 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from grounded_rag.answer import Answer
 from grounded_rag.types import (
-    Answer,
     Draft,
     Frozen,
     Instant,

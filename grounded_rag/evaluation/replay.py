@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
+from grounded_rag.answer import Answer
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.golden import load_golden
@@ -40,7 +41,7 @@ from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.protocols import Generation, GenerationRequest, Query, SupportCheck
 from grounded_rag.resources import default_refusal
-from grounded_rag.types import Answer, Attempt, Flag, FlagKind, RefusalReason, RetrievedChunk
+from grounded_rag.types import Attempt, Flag, FlagKind, RefusalReason, RetrievedChunk
 from grounded_rag.validity import today_utc
 from grounded_rag.verification import verify
 from grounded_rag.verification.rules import Rules

@@ -29,7 +29,7 @@ from grounded_rag.verification.verdict import confirmed_by
 from grounded_rag.version import __version__
 
 if TYPE_CHECKING:
-    from grounded_rag.types import Answer
+    from grounded_rag.types import AnswerData
 
 
 _OUTSIDE = {"id", "content_hash", "signature"}
@@ -71,7 +71,7 @@ def seal(receipt: Receipt) -> Receipt:
 
 
 def make_receipt(
-    answer: Answer, *, include_text: bool = True, created_at: dt.datetime | None = None
+    answer: AnswerData, *, include_text: bool = True, created_at: dt.datetime | None = None
 ) -> Receipt:
     """Return the receipt of an answer.
 

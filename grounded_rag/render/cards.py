@@ -10,7 +10,7 @@ from grounded_rag.receipts.interchange import is_web, text_fragment_link
 from grounded_rag.text.sentences import enclosing_sentences, ends_with_stop
 from grounded_rag.types import (
     STALENESS_KINDS,
-    Answer,
+    AnswerData,
     ClaimVerdict,
     Flag,
     FlagKind,
@@ -69,7 +69,7 @@ def segments(text: str, quote: Span, *, context: Span | None = None) -> tuple[Se
     return tuple(piece for piece in pieces if piece.text)
 
 
-def highlight(answer: Answer) -> tuple[Highlight, ...]:
+def highlight(answer: AnswerData) -> tuple[Highlight, ...]:
     """Return every reference of an answer with its quote highlighted in its sentence(s)."""
     chunks = {chunk.chunk.id: chunk for chunk in answer.evidence}
     return tuple(
@@ -295,7 +295,7 @@ class AnswerCards(Frozen):
         return tuple(map(tuple, lines))
 
 
-def lay_out(answer: Answer) -> AnswerCards:
+def lay_out(answer: AnswerData) -> AnswerCards:
     """Return what a surface shows of `answer`; a refusal has neither claims nor cards."""
     known = (*answer.evidence, *answer.trace.retrieved)
     shown = highlight(answer)

@@ -14,7 +14,7 @@ from grounded_rag.render.cards import (
     SourceCard,
     lay_out,
 )
-from grounded_rag.types import Answer
+from grounded_rag.types import AnswerData
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
 # What HTML forbids as a character and what would reorder the text around it.
@@ -23,7 +23,7 @@ _UNSHOWABLE = re.compile(
 )
 
 
-def to_html(answer: Answer, *, standalone: bool = False, id_prefix: str = "answer") -> str:
+def to_html(answer: AnswerData, *, standalone: bool = False, id_prefix: str = "answer") -> str:
     """Return an answer as HTML.
 
     A refusal shows the fixed sentence with its reason and the next step. Rejected text and the
@@ -55,7 +55,7 @@ def to_html(answer: Answer, *, standalone: bool = False, id_prefix: str = "answe
     )
 
 
-def _article(answer: Answer, cards: AnswerCards, prefix: str) -> str:
+def _article(answer: AnswerData, cards: AnswerCards, prefix: str) -> str:
     parts = [
         f'<article class="gr-answer" data-status="{answer.status.value}">',
         f'<h2 class="gr-question" dir="auto">{_text(answer.question)}</h2>',

@@ -6,7 +6,7 @@ import re
 
 from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
 from grounded_rag.text.display import one_line
-from grounded_rag.types import Answer
+from grounded_rag.types import AnswerData
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~$@^])")
 # What only has a meaning at the start of a line, or as the start of a bare address.
@@ -14,7 +14,7 @@ _LINE_START = re.compile(r"^(?:([#+=:-])|(\d{1,9})([.)]))")
 _ADDRESS = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp)(:)|\b(www)(\.)")
 
 
-def to_markdown(answer: Answer) -> str:
+def to_markdown(answer: AnswerData) -> str:
     """Return an answer as Markdown: claims with [1] marks, then the sources with their quotes.
 
     A refusal shows the fixed sentence with its reason and the next step. Rejected text and the

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
 from grounded_rag.text.display import one_line, safe
-from grounded_rag.types import Answer, Flag
+from grounded_rag.types import AnswerData, Flag
 
 _STYLES = {True: "black on bright_yellow", False: ""}
 
 
-def to_terminal(answer: Answer, *, color: bool = False, width: int = 80) -> str:
+def to_terminal(answer: AnswerData, *, color: bool = False, width: int = 80) -> str:
     """Return an answer as lines for a terminal.
 
     Control characters of documents, questions and models become U+FFFD, and so do characters
@@ -44,7 +44,7 @@ def to_terminal(answer: Answer, *, color: bool = False, width: int = 80) -> str:
     return "\n".join(line.rstrip() for line in capture.get().rstrip("\n").split("\n"))
 
 
-def answer_lines(answer: Answer) -> RenderableType:
+def answer_lines(answer: AnswerData) -> RenderableType:
     """Return an answer with its quotes highlighted, its badges, or its refusal with the reason."""
     cards = lay_out(answer)
     parts: list[RenderableType] = [Text(one_line(answer.question), style="bold")]

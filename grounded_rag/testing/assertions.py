@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from grounded_rag.types import (
-    Answer,
-    AnswerStatus,
-    Citation,
-    Claim,
-    ClaimVerdict,
-    Draft,
-    Tier,
-)
+from grounded_rag.answer import Answer
+from grounded_rag.types import AnswerStatus, Citation, Claim, ClaimVerdict, Draft, Tier
 from grounded_rag.verification import verify
 
 

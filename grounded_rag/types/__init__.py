@@ -3,7 +3,7 @@
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.answers import (
     STALENESS_KINDS,
-    Answer,
+    AnswerData,
     AnswerStatus,
     Attempt,
     Reference,
@@ -56,7 +56,7 @@ from grounded_rag.types.verdicts import (
 
 __all__ = [
     "STALENESS_KINDS",
-    "Answer",
+    "AnswerData",
     "AnswerStatus",
     "Attempt",
     "Chunk",

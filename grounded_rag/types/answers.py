@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
 from grounded_rag.types._base import Frozen
 from grounded_rag.types.documents import Instant, RetrievedChunk
 from grounded_rag.types.verdicts import ClaimVerdict, Draft, Flag, FlagKind, Located, Verification
-
-if TYPE_CHECKING:
-    from grounded_rag.types.receipts import Receipt
 
 
 class AnswerStatus(StrEnum):
@@ -176,7 +173,7 @@ def number_references(claims: Sequence[ClaimVerdict]) -> tuple[Reference, ...]:
     )
 
 
-class Answer(Frozen):
+class AnswerData(Frozen):
     """The result of one question.
 
     Attributes:
@@ -250,48 +247,3 @@ class Answer(Frozen):
         text = json.dumps(whole, ensure_ascii=False, indent=indent)
         # A rejected draft may hold half a surrogate pair, which JSON escapes as Python does.
         return text.encode("utf-8", "backslashreplace").decode()
-
-    def to_html(self, *, standalone: bool = False, id_prefix: str = "answer") -> str:
-        """Return the answer as HTML, every value escaped; see `render.html.to_html`.
-
-        Args:
-            standalone: Whether to return a whole document instead of an `<article>`.
-            id_prefix: Begins the ids of the article, so that several fit into one page.
-
-        Raises:
-            ValueError: `id_prefix` is no simple name.
-        """
-        from grounded_rag.render.html import to_html
-
-        return to_html(self, standalone=standalone, id_prefix=id_prefix)
-
-    def to_markdown(self) -> str:
-        """Return the answer as Markdown, every value escaped; see `render.markdown.to_markdown`."""
-        from grounded_rag.render.markdown import to_markdown
-
-        return to_markdown(self)
-
-    def to_terminal(self, *, color: bool = False, width: int = 80) -> str:
-        """Return the answer as lines for a terminal, free of control characters.
-
-        Args:
-            color: Whether to colour the text.
-            width: Columns to wrap at.
-        """
-        from grounded_rag.render.terminal import to_terminal
-
-        return to_terminal(self, color=color, width=width)
-
-    def receipt(self, *, include_text: bool = True) -> Receipt:
-        """Return a receipt: all that anyone needs to check this answer again, offline.
-
-        Args:
-            include_text: Whether the texts of the cited chunks travel with it.
-
-        Raises:
-            ReceiptError: The answer holds text that JSON cannot carry.
-        """
-        # Like the renderings above, for the sake of a method: nothing else in this layer looks up.
-        from grounded_rag.receipts.make import make_receipt
-
-        return make_receipt(self, include_text=include_text)

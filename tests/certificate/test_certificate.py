@@ -9,8 +9,9 @@ import math
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import InputError, Policy
+from grounded_rag import Policy
 from grounded_rag.cli.app import app
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.certificate import (
     certificate_markdown,
     certify_run,

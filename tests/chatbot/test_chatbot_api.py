@@ -3,7 +3,8 @@ import json
 import pytest
 from chatbot_corpus import DOGS, FACT, HOSTILE, NEW, OLD, OWN_WORDS, PAYLOAD, TABLE_ROW, UNKNOWN
 
-from grounded_rag import ProviderUnavailableError, load_receipt, verify_receipt
+from grounded_rag import load_receipt, verify_receipt
+from grounded_rag.errors import ProviderUnavailableError
 
 pytestmark = pytest.mark.anyio
 

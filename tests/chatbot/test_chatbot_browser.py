@@ -21,7 +21,7 @@ from chatbot_corpus import (
     leaflet,
 )
 
-from grounded_rag import ProviderUnavailableError
+from grounded_rag.errors import ProviderUnavailableError
 
 # One browser and one service for the module. Playwright's blocking interface keeps a loop of this
 # thread running while it is open, so no asynchronous test may share a module with it.

@@ -6,7 +6,8 @@ from chatbot_corpus import PAYLOAD, leaflet
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag import ExtractiveGenerator, InputError
+from grounded_rag import ExtractiveGenerator
+from grounded_rag.errors import InputError
 
 SECRET = "The secret word of this file is wombat."
 

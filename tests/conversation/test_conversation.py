@@ -5,9 +5,9 @@ import shutil
 import anyio
 import pytest
 
-from grounded_rag import GroundedRAG, Policy, QuestionError
+from grounded_rag import GroundedRAG, Policy
 from grounded_rag.conversation import Conversation, PromptRewriter, RuleRewriter, Turn
-from grounded_rag.errors import ProviderError
+from grounded_rag.errors import ProviderError, QuestionError
 from grounded_rag.events import Final
 from grounded_rag.protocols import Generation
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft

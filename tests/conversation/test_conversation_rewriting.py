@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag import PromptError, ProviderUnavailableError
 from grounded_rag.conversation import PromptRewriter, Rewriter, RuleRewriter, stand_alone
+from grounded_rag.errors import PromptError, ProviderUnavailableError
 
 SAVER = "What is the savings rate on the Everyday Saver?"
 NOTICE = "How long is the notice period?"

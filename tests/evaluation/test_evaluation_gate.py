@@ -6,7 +6,7 @@ import pytest
 from defusedxml import ElementTree
 from evaluation_records import LOOSE, RIGHT, WRONG, answered, item, refused, without_context
 
-from grounded_rag import InputError
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import compare, mcnemar
 from grounded_rag.evaluation.gate import judge_gate, load_gate
 from grounded_rag.evaluation.markdown_report import junit_xml, markdown

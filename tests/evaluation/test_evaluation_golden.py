@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grounded_rag import InputError
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.gold import completeness
 from grounded_rag.evaluation.golden import (
     check_golden,

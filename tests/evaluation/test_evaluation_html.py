@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from evaluation_records import FEE, RIGHT, WRONG, answered, item, refused, without_context
 
-from grounded_rag import InputError
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import compare
 from grounded_rag.evaluation.gate import GateRules, judge_gate
 from grounded_rag.evaluation.html_report import write_html

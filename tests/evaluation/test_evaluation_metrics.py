@@ -21,18 +21,11 @@ from evaluation_records import (
 )
 
 from grounded_rag import GroundedRAG
+from grounded_rag.answer import Answer
 from grounded_rag.evaluation.metrics import MetricState, catalogue, interval, measure
 from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
-from grounded_rag.types import (
-    Answer,
-    AnswerStatus,
-    Refusal,
-    RefusalReason,
-    Signal,
-    Trace,
-    Validity,
-)
+from grounded_rag.types import AnswerStatus, Refusal, RefusalReason, Signal, Trace, Validity
 from grounded_rag.verification import verify
 from grounded_rag.verification.deciders import role
 from grounded_rag.verification.support import default_checks

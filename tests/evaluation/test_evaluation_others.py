@@ -5,7 +5,8 @@ import json
 import pytest
 from evaluation_records import CARD, FEE, NOISE, QUESTION
 
-from grounded_rag import GroundedRAG, InputError, Policy
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.attribution import attribute
 from grounded_rag.evaluation.other_systems import Unreadable, read_answers
 from grounded_rag.evaluation.prose_parts import prose_parts

@@ -3,7 +3,8 @@
 import pytest
 from evaluation_records import FEE, TODAY, item
 
-from grounded_rag import GroundedRAG, InputError, Policy
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation import provenance as checks_module
 from grounded_rag.evaluation.certificate import certify_run
 from grounded_rag.evaluation.comparison import compare

@@ -5,7 +5,8 @@ import datetime as dt
 import pytest
 from evaluation_records import FEE, item
 
-from grounded_rag import GroundedRAG, InputError, Policy
+from grounded_rag import GroundedRAG, Policy
+from grounded_rag.errors import InputError
 from grounded_rag.evaluation.records import EvalRecord, Prices, RecordError, RunMeta
 from grounded_rag.evaluation.report import Standing, report_of
 from grounded_rag.evaluation.runner import Options, aevaluate, evaluate, select

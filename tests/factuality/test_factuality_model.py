@@ -8,8 +8,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import ConfigError, GroundedRAG, InputError, Policy
+from grounded_rag import GroundedRAG, Policy
 from grounded_rag.cli.app import app
+from grounded_rag.errors import ConfigError, InputError
 from grounded_rag.evaluation.factuality import (
     ClaimInput,
     FactualityModel,

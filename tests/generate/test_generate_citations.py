@@ -10,7 +10,8 @@ from anthropic.types import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag import CitationsGenerator, GroundedRAG, MissingKeyError, ProviderUnavailableError
+from grounded_rag import CitationsGenerator, GroundedRAG
+from grounded_rag.errors import MissingKeyError, ProviderUnavailableError
 from grounded_rag.generate.citations_api import SentDocument, draft_of
 from grounded_rag.protocols import FailedClaim, Generator, Reask
 from grounded_rag.testing import StaticRetriever, assert_grounded

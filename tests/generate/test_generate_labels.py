@@ -211,7 +211,8 @@ def test_a_folder_without_the_prompts_is_told_which_file_is_missing(tmp_path):
 
 
 def test_the_option_reaches_the_generator_and_the_fingerprint():
-    from grounded_rag import ConfigError, GroundedRAG
+    from grounded_rag import GroundedRAG
+    from grounded_rag.errors import ConfigError
     from grounded_rag.testing import StaticRetriever
 
     def fingerprint(**options):

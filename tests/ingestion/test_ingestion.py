@@ -2,7 +2,7 @@
 
 import pytest
 
-from grounded_rag import IndexLockedError, IndexMismatchError, InputError, ReadError
+from grounded_rag.errors import IndexLockedError, IndexMismatchError, InputError, ReadError
 from grounded_rag.index.store import Index
 from grounded_rag.ingest.update import update_index
 from grounded_rag.testing import HashEmbedding

@@ -6,7 +6,8 @@ import threading
 import anyio
 import pytest
 
-from grounded_rag import ClaimStatus, ConfigError, Reason, Tier, averify, verify
+from grounded_rag import ClaimStatus, Reason, Tier, averify, verify
+from grounded_rag.errors import ConfigError
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion
 from grounded_rag.types import Outcome, Signal, Usage
 from grounded_rag.verification.deciders import role

@@ -5,8 +5,8 @@ import json
 import anyio
 import pytest
 
-from grounded_rag import ClaimStatus, ConfigError, PromptError, Tier, averify
-from grounded_rag.errors import MissingKeyError, ProviderUnavailableError
+from grounded_rag import ClaimStatus, Tier, averify
+from grounded_rag.errors import ConfigError, MissingKeyError, PromptError, ProviderUnavailableError
 from grounded_rag.judge import LLMJudge
 from grounded_rag.protocols import Grade, Judge, JudgeItem, JudgeRequest
 from grounded_rag.resources import prompts_dir

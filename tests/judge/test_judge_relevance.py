@@ -3,7 +3,8 @@
 import anyio
 import pytest
 
-from grounded_rag import ConfigError, FlagKind, GroundedRAG, Policy, PromptError
+from grounded_rag import FlagKind, GroundedRAG, Policy
+from grounded_rag.errors import ConfigError, PromptError
 from grounded_rag.judge.llm import LLMRelevanceJudge
 from grounded_rag.protocols import Generation, TokenLogprob
 from grounded_rag.relevance import RelevanceCheck, Ruling

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_model import write_model
 
-from grounded_rag import ClaimStatus, InputError, Tier, averify
-from grounded_rag.errors import ConfigError
+from grounded_rag import ClaimStatus, Tier, averify
+from grounded_rag.errors import ConfigError, InputError
 from grounded_rag.models.entailment import OnnxEntailment, read_columns, to_scores, windows
 from grounded_rag.protocols import EntailmentModel, TextPair
 

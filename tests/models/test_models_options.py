@@ -5,9 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import ConfigError, GroundedRAG, LLMJudge, Policy, Tier
+from grounded_rag import GroundedRAG, LLMJudge, Policy, Tier
 from grounded_rag.cli.app import app
-from grounded_rag.errors import MissingKeyError
+from grounded_rag.errors import ConfigError, MissingKeyError
 from grounded_rag.protocols import Grade, Judgement, Opinion
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
 from grounded_rag.types import RefusalReason, Usage

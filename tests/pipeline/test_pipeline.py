@@ -5,9 +5,10 @@ import json
 import anyio
 import pytest
 
-from grounded_rag import Policy, QuestionError
+from grounded_rag import Policy
 from grounded_rag.cli.ask import _line
 from grounded_rag.config import fingerprint
+from grounded_rag.errors import QuestionError
 from grounded_rag.events import Final
 from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.protocols import Generation

@@ -6,14 +6,8 @@ import pytest
 from llama_index.core.base.response.schema import Response
 
 import grounded_rag
-from grounded_rag import (
-    CitationsGenerator,
-    ConfigError,
-    GroundedRAG,
-    Policy,
-    PromptError,
-    StructuredGenerator,
-)
+from grounded_rag import CitationsGenerator, GroundedRAG, Policy, StructuredGenerator
+from grounded_rag.errors import ConfigError, PromptError
 from grounded_rag.resources import default_refusal, prompts_dir
 from grounded_rag.testing import (
     HashEmbedding,

@@ -6,8 +6,9 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import GroundedRAG, ReceiptError, audit_receipts, load_receipt
+from grounded_rag import GroundedRAG, audit_receipts, load_receipt
 from grounded_rag.cli.app import app
+from grounded_rag.errors import ReceiptError
 from grounded_rag.receipts.make import receipt_files, save_receipt
 from grounded_rag.testing import HashEmbedding
 

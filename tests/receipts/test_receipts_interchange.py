@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag import MissingExtraError, ReceiptError, load_receipt, save_receipt, verify_receipt
+from grounded_rag import load_receipt, save_receipt, verify_receipt
+from grounded_rag.errors import MissingExtraError, ReceiptError
 from grounded_rag.receipts import sign, text_fragment_links, to_web_annotation, verify_signature
 from grounded_rag.receipts.interchange import (
     TextFragment,

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grounded_rag import Receipt, ReceiptError, load_receipt, save_receipt, verify_receipt
+from grounded_rag import Receipt, load_receipt, save_receipt, verify_receipt
+from grounded_rag.errors import ReceiptError
 from grounded_rag.receipts.make import canonical_json, seal
 
 RATE = "The Everyday Saver pays 1.85% gross a year."

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from grounded_rag.answer import Answer
 from grounded_rag.decision import compose, refuse
 from grounded_rag.testing import make_chunk, make_draft
-from grounded_rag.types import (
-    Answer,
-    AnswerStatus,
-    ClaimStatus,
-    Flag,
-    FlagKind,
-    RefusalReason,
-    Tier,
-    Trace,
-)
+from grounded_rag.types import AnswerStatus, ClaimStatus, Flag, FlagKind, RefusalReason, Tier, Trace
 from grounded_rag.validity import parse_instant
 from grounded_rag.verification import verify
 

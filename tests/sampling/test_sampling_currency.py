@@ -8,8 +8,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import IndexNotFoundError, Validity, update_index
+from grounded_rag import Validity, update_index
 from grounded_rag.cli.app import app
+from grounded_rag.errors import IndexNotFoundError
 from grounded_rag.evaluation.production import (
     CurrencyState,
     Dated,

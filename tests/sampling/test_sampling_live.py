@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from grounded_rag import GroundedRAG
+from grounded_rag.answer import Answer
 from grounded_rag.evaluation.factuality import (
     FactualityModel,
     LexicalSupport,
@@ -28,7 +29,7 @@ from grounded_rag.evaluation.production import (
 )
 from grounded_rag.evaluation.production.review import ReviewItem
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
-from grounded_rag.types import Answer, AnswerStatus, Draft, Flag, FlagKind, Tier, Usage
+from grounded_rag.types import AnswerStatus, Draft, Flag, FlagKind, Tier, Usage
 
 FEE = "The fee is 4 euros a month."
 MAY = "The fee may be 4 euros a month."

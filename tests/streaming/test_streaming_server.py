@@ -7,7 +7,7 @@ import anyio
 import pytest
 from sse_server import BREAK, WAIT, Gate, claim, end, overload, piece, start
 
-from grounded_rag import ProviderUnavailableError
+from grounded_rag.errors import ProviderUnavailableError
 from grounded_rag.testing import assert_grounded
 from grounded_rag.types import AnswerStatus, RefusalReason
 from grounded_rag.verification.support import default_checks

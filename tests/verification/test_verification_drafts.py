@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 from pydantic import BaseModel
 
-from grounded_rag import Chunk, Citation, Claim, Draft, DraftError, Outcome, Reason, Span, verify
+from grounded_rag import Chunk, Citation, Claim, Draft, Outcome, Reason, Span, verify
+from grounded_rag.errors import DraftError
 from grounded_rag.verification.drafts import open_parts, parse_draft
 
 TEXT = "The dam was built in 1962."

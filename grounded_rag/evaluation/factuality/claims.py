@@ -9,10 +9,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationError
 
+from grounded_rag.answer import Answer
 from grounded_rag.errors import InputError
 from grounded_rag.protocols import ClaimCase, EvidencePiece
 from grounded_rag.types import (
-    Answer,
     Chunk,
     Citation,
     Claim,

@@ -10,12 +10,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from grounded_rag.answer import Answer
 from grounded_rag.errors import ConfigError, InputError, MissingExtraError
 from grounded_rag.evaluation.factuality.claims import ClaimInput, claims_of
 from grounded_rag.evaluation.factuality.scorers import ClaimScores, Scorers, builtin_scorers, franq
 from grounded_rag.protocols import Share
 from grounded_rag.statistics import Interval
-from grounded_rag.types import Answer, Frozen
+from grounded_rag.types import Frozen
 from grounded_rag.version import __version__
 
 

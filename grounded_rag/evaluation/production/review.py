@@ -12,14 +12,8 @@ from pathlib import Path
 
 from pydantic import AwareDatetime
 
-from grounded_rag.types import (
-    Answer,
-    AnswerStatus,
-    FlagKind,
-    Frozen,
-    RefusalReason,
-    Tier,
-)
+from grounded_rag.answer import Answer
+from grounded_rag.types import AnswerStatus, FlagKind, Frozen, RefusalReason, Tier
 
 _LOG = logging.getLogger(__name__)
 _HEDGES = re.compile(

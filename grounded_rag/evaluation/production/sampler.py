@@ -13,8 +13,9 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
+from grounded_rag.answer import Answer
 from grounded_rag.evaluation.factuality import FactualityModel, Scorers
-from grounded_rag.types import Answer, Frozen, Usage
+from grounded_rag.types import Frozen, Usage
 
 _LOG = logging.getLogger(__name__)
 

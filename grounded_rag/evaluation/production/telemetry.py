@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from grounded_rag.answer import Answer
 from grounded_rag.evaluation.production.sampler import LiveScores
-from grounded_rag.types import Answer
 
 _LOG = logging.getLogger(__name__)
 _SCOPE = "grounded_rag"
