@@ -26,7 +26,7 @@ from grounded_rag.types import (
     Span,
 )
 from grounded_rag.verification import verify
-from grounded_rag.verification.deciders import stages
+from grounded_rag.verification.checks import stages
 from grounded_rag.verification.rules import Rules
 
 _TRIED = 6
