@@ -272,7 +272,20 @@ def tokenize(text: str, *, language: str | None = None) -> tuple[Word, ...]:
         text: Any text, in any script.
         language: Passed on to `stem`.
     """
-    return tuple(_tokens(text, language))
+    found: list[Word] = []
+    for match in _TOKEN.finditer(text):
+        raw = match[0]
+        start, end = match.span()
+        if match.lastgroup == "bigram":
+            found += _bigrams(raw, start)
+            continue
+        if raw[0].isdigit() and (glued := _GLUED.match(raw)):
+            cut = glued.end(1)
+            found.append(_word(raw[:cut], start, start + cut, language))
+            found.append(_word(raw[cut:], start + cut, end, language))
+            continue
+        found.append(_word(raw, start, end, language))
+    return tuple(found)
 
 
 def content_words(text: str, *, language: str | None = None) -> tuple[Word, ...]:
@@ -284,12 +297,12 @@ def content_words(text: str, *, language: str | None = None) -> tuple[Word, ...]
         text: Any text.
         language: Passed on to `stem`.
     """
-    return tuple(
-        part
-        for word in _tokens(text, language)
-        for part in split_compound(word, language)
-        if part.content
-    )
+    found: list[Word] = []
+    for word in tokenize(text, language=language):
+        # Few words are compounds: only those are worth a call.
+        parts = split_compound(word, language) if "-" in word.lower else (word,)
+        found += (part for part in parts if part.lower not in STOPWORDS)
+    return tuple(found)
 
 
 def split_compound(word: Word, language: str | None = None) -> tuple[Word, ...]:
@@ -311,27 +324,11 @@ def split_compound(word: Word, language: str | None = None) -> tuple[Word, ...]:
     return tuple(parts)
 
 
-def _tokens(text: str, language: str | None) -> Iterator[Word]:
-    for match in _TOKEN.finditer(text):
-        raw = match.group()
-        start = match.start()
-        if match.lastgroup == "bigram":
-            yield from _bigrams(raw, start)
-            continue
-        glued = _GLUED.match(raw) if raw[0].isdigit() else None
-        if glued:
-            cut = glued.end(1)
-            yield _word(raw[:cut], start, start + cut, language)
-            yield _word(raw[cut:], start + cut, match.end(), language)
-            continue
-        yield _word(raw, start, match.end(), language)
-
-
 def _word(raw: str, start: int, end: int, language: str | None) -> Word:
     lower = raw.lower()
     if not raw.isascii() or "\n" in raw:
         lower = _DROP.sub("", lower.translate(_LIGATURES))
-    kind = _kind(lower)
+    kind: WordKind = "word" if lower.isalpha() else _kind(lower)
     if kind != "word":
         return Word(raw, lower, fold_marks(lower), start, end, kind)
     root = _ELISION.sub("", lower, count=1) if "'" in lower[:3] else lower
@@ -339,8 +336,6 @@ def _word(raw: str, start: int, end: int, language: str | None) -> Word:
 
 
 def _kind(lower: str) -> WordKind:
-    if lower.isalpha():
-        return "word"
     if _NUMBER.match(lower):
         return "number"
     if "_" in lower or any(character.isdigit() for character in lower):
