@@ -313,6 +313,7 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
             prompts=options.get("prompts"),
         ),
         receipts=Path(options["receipts"]) if "receipts" in options else None,
+        on_answer=Hooks.of(options).call,
         generator_name=choice if isinstance(choice, str) else type(choice).__name__,
         fingerprint=fingerprint(policy, refusal, *in_force.fingerprint_parts, *stack),
     )

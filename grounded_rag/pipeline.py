@@ -88,6 +88,7 @@ class Parts:
         refusal: The one refusal string.
         relevance: How answers are checked for relevance to the question, or None.
         receipts: Folder that the receipt of each answer is saved to, or None.
+        on_answer: Called with each answer at the end, refusals included, or None.
         generator_name: Name shown in answers until the generator names its model.
         fingerprint: SHA-256 over policy and prompts.
         clock: Monotonic seconds.
@@ -100,6 +101,7 @@ class Parts:
     refusal: str
     relevance: RelevanceCheck | None = None
     receipts: Path | None = None
+    on_answer: Callable[[Answer], object] | None = None
     generator_name: str = ""
     fingerprint: str = ""
     clock: Clock = time.perf_counter
@@ -146,6 +148,8 @@ async def answer_question(
     if parts.receipts is not None:
         # An answer without the receipt that was asked for is not returned.
         await to_thread.run_sync(save_receipt, answer.receipt(), parts.receipts)
+    if parts.on_answer is not None:
+        parts.on_answer(answer)
     return answer
 
 

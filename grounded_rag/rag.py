@@ -19,7 +19,6 @@ from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError
 from grounded_rag.events import Event, Final
 from grounded_rag.options import (
-    Hooks,
     OpenIndex,
     Options,
     make_generator,
@@ -27,7 +26,7 @@ from grounded_rag.options import (
     prompt_set,
     resolve_embedding,
 )
-from grounded_rag.pipeline import Listener, answer_question
+from grounded_rag.pipeline import answer_question
 from grounded_rag.protocols import Generator, Retriever
 from grounded_rag.types import Instant, Verification
 from grounded_rag.validity import parse_instant, today_utc
@@ -67,7 +66,6 @@ class GroundedRAG:
             PromptError: The prompts folder lacks what makes answers checkable.
         """
         self._parts = make_parts(retriever, options)
-        self._hooks = Hooks.of(options)
         self._loop = BackgroundLoop()
         self._index: OpenIndex | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -182,7 +180,12 @@ class GroundedRAG:
         filters: Mapping[str, JsonValue] | None = None,
     ) -> Answer:
         """Answer a question; the asynchronous twin of `query`."""
-        return await self._ask(question, as_of=as_of, filters=filters)
+        return await answer_question(
+            question,
+            parts=self._parts,
+            as_of=parse_instant(as_of) or today_utc(),
+            filters=filters,
+        )
 
     def stream(
         self,
@@ -228,9 +231,10 @@ class GroundedRAG:
         """Answer a question, and tell what happens on the way; the twin of `stream`."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         work = asyncio.ensure_future(
-            self._ask(
+            answer_question(
                 question,
-                as_of=as_of,
+                parts=self._parts,
+                as_of=parse_instant(as_of) or today_utc(),
                 filters=filters,
                 listener=events.put_nowait,
                 rejected_text=rejected_text,
@@ -250,26 +254,6 @@ class GroundedRAG:
             elif not work.cancelled():
                 # Taken note of, so that asyncio does not log it as never retrieved.
                 work.exception()
-
-    async def _ask(
-        self,
-        question: str,
-        *,
-        as_of: Instant | str | None,
-        filters: Mapping[str, JsonValue] | None,
-        listener: Listener | None = None,
-        rejected_text: bool = False,
-    ) -> Answer:
-        answer = await answer_question(
-            question,
-            parts=self._parts,
-            as_of=parse_instant(as_of) or today_utc(),
-            filters=filters,
-            listener=listener,
-            rejected_text=rejected_text,
-        )
-        self._hooks.call(answer)
-        return answer
 
     def ingest(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _WORDS = read_table("words")
 
-_IRREGULAR = {
+_IRREGULAR: dict[str, str] = {
     form: row.split()[0] for row in _WORDS["irregular"].split("|") for form in row.split()
 }
 _IRREGULAR["leaves"] = "leave"
