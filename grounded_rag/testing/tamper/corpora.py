@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from grounded_rag.errors import InputError
 from grounded_rag.resources import demo_corpus_dir
-from grounded_rag.testing.tamper.values import FuzzCase, FuzzChunk, Passage, Pools, Row, Sentence
+from grounded_rag.testing.tamper.cases import FuzzCase, Passage, Pools, Row, Sentence
 from grounded_rag.types import Frozen, Span
 
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[^\W_a-z])|(?<=[。！？])")
@@ -160,13 +160,6 @@ def window(rng: random.Random, sentence: Sentence) -> Sentence:
                 whole=False,
             )
     return sentence
-
-
-def shuffled(rng: random.Random, sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences in a random order."""
-    order = list(sentences)
-    rng.shuffle(order)
-    return order
 
 
 MAX_CHARS = 1900
@@ -354,7 +347,7 @@ def _hand_made(record: dict[str, Any]) -> Iterator[FuzzCase]:
     claims = output.get("claims") if isinstance(output, dict) else None
     if not isinstance(claims, list):
         return
-    chunks = tuple(FuzzChunk(id=c["id"], text=c["text"]) for c in record["chunks"])
+    chunks = tuple(Passage(id=c["id"], text=c["text"]) for c in record["chunks"])
     known = {chunk.id for chunk in chunks}
     for number, (claim, expected) in enumerate(
         zip(claims, record["expected"]["claims"], strict=False)
