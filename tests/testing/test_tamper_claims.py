@@ -201,5 +201,5 @@ def test_a_verifier_that_ships_everything_fails_and_one_that_ships_nothing_does_
     assert shipped.failed
     assert shipped.total("false").passed == 5
     assert run_fuzz(corpus, per_class=5, verify=deaf, kinds=kinds).failed
-    honest = [kind for kind in kinds if kind.true]
+    honest = [kind for kind in kinds if kind.label == "honest"]
     assert not run_fuzz(corpus, per_class=5, verify=credulous, kinds=honest).failed

@@ -51,14 +51,11 @@ from grounded_rag.testing.tamper.run import (
     run_fuzz,
 )
 
-# One case, class, result, finding and report serve quotes and claims; these are further names.
+# The values of quotes serve claims as well: these are further names of them.
 FuzzChunk = Passage
-LabelledClaim = FuzzCase
-ClaimKind = Kind
 ClaimResult = KindResult
 JudgedClaim = Finding
 ClaimReport = FuzzReport
-draw_claims = draw_cases
 
 __all__ = [
     "BENIGN",
@@ -71,7 +68,6 @@ __all__ = [
     "TAMPERS",
     "TRUE_CLAIMS",
     "Cited",
-    "ClaimKind",
     "ClaimReport",
     "ClaimResult",
     "Corpus",
@@ -85,13 +81,11 @@ __all__ = [
     "Kind",
     "KindResult",
     "Label",
-    "LabelledClaim",
     "Passage",
     "Pools",
     "Sentence",
     "Verifier",
     "draw_cases",
-    "draw_claims",
     "fate_of",
     "judge",
     "load_corpus",

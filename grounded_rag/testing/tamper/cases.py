@@ -190,8 +190,6 @@ class Kind(Frozen):
         says: What the class does, for a person.
         draws: Makes its cases, without a name.
         make: For classes of quotes, what `draws` makes of one sentence.
-        literal: Whether a tampered quote of this class stands in the cited chunk, as a word that is
-            cut in two does: the oracle must not drop it for that.
     """
 
     name: str
@@ -199,9 +197,3 @@ class Kind(Frozen):
     says: str
     draws: Draws
     make: Maker | None = None
-    literal: bool = False
-
-    @property
-    def true(self) -> bool:
-        """Whether a verifier should let its cases through."""
-        return self.label in TRUE_LABELS

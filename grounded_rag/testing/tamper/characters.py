@@ -16,6 +16,7 @@ from grounded_rag.testing.tamper.quotes import Edit, EditMaker, benign, tamper
 from grounded_rag.testing.tamper.words import (
     WORD,
     Change,
+    at,
     inner,
     long_word,
     matches_inside,
@@ -39,17 +40,11 @@ _CAPITALS = re.compile(r"(?<=\W)[A-Z]{2,}(?=\W)")
 _INNER_LETTER = re.compile(r"(?<=[ \w])[A-Za-z](?=\w)")
 
 
-def _both(text: str, found: re.Match[str], source: str, quote: str) -> Edit:
-    """Put something into the source, and something else in the same place of the quote."""
-    return Edit(put(text, found, source), put(text, found, quote))
-
-
-def _homoglyph(rng: random.Random, text: str) -> Edit | None:
-    found = inner(rng, _LOOK_ALIKE, text)
-    if found is None:
-        return None
-    changed = put(text, found, rng.choice(HOMOGLYPHS[found.group()]))
-    return rng.choice([Edit(text, changed), Edit(changed, text)])
+@at(_LOOK_ALIKE, inside=True)
+def _homoglyph(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    letter = found.group()
+    other = rng.choice(HOMOGLYPHS[letter])
+    return rng.choice([(letter, other), (other, letter)])
 
 
 def _superscript(rng: random.Random, text: str) -> Edit | None:
@@ -61,22 +56,19 @@ def _superscript(rng: random.Random, text: str) -> Edit | None:
     sides = [found.group() + marks[place], found.group() + str(place)]
     if found.group().isdigit():
         rng.shuffle(sides)
-    return _both(text, found, *sides)
+    return Edit(*(put(text, found, side) for side in sides))
 
 
-def _in_front_of_number(pairs: Sequence[Sequence[str]], *, behind: bool = False) -> EditMaker:
-    """Return an edit that gives a number one sign in the source and another one in the quote."""
+@at(_BARE_NUMBER)
+def _fraction(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    sign, spelled = rng.choice(sorted(_FRACTIONS.items()))
+    return found.group() + sign, found.group() + spelled
 
-    def edit(rng: random.Random, text: str) -> Edit | None:
-        found = one_of(rng, _BARE_NUMBER, text)
-        if found is None:
-            return None
-        number = found.group()
-        sign, other = rng.choice(pairs)
-        sides = (number + sign, number + other) if behind else (sign + number, other + number)
-        return _both(text, found, *sides)
 
-    return edit
+@at(_BARE_NUMBER)
+def _operator(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    sign, other = rng.choice(read("characters")["operators"])
+    return sign + found.group(), other + found.group()
 
 
 def _case_inside(rng: random.Random, text: str) -> str | None:
@@ -125,23 +117,21 @@ def _punctuation(rng: random.Random, text: str) -> str | None:
     return put(text, found, rng.choice([", ", "/", ". "])) if found is not None else None
 
 
-def _between_digits(rng: random.Random, text: str) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None or found.group().startswith("0"):
+@at(_BARE_NUMBER)
+def _between_digits(rng: random.Random, found: re.Match[str]) -> tuple[str, str] | None:
+    if found.group().startswith("0"):
         return None
     number, higher = _range(rng, found)
     mark = rng.choice(["-", "–", "\N{MINUS SIGN}", "/", ":", "x", "×", "."])
     other = rng.choice([m for m in ("", " ", "+", "/", ":", ".", "*", ",") if m != mark])
-    return _both(text, found, f"{number}{mark}{higher}", f"{number}{other}{higher}")
+    return f"{number}{mark}{higher}", f"{number}{other}{higher}"
 
 
-def _wrapped_range(rng: random.Random, text: str) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
+@at(_BARE_NUMBER)
+def _wrapped_range(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
     number, higher = _range(rng, found)
     dash = rng.choice(["-", "–", "\N{MINUS SIGN}"])
-    return _both(text, found, f"{number}{dash}\n{higher}", f"{number}{higher}")
+    return f"{number}{dash}\n{higher}", f"{number}{higher}"
 
 
 def _range(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
@@ -154,7 +144,7 @@ def _markup_trap(rng: random.Random, text: str) -> Edit | None:
     if found is not None and rng.random() < 0.5:
         number = found.group()
         bare = rng.choice([f"2{number}4", f"2 {number} 4"])
-        return _both(text, found, f"2*{number}*4", bare)
+        return Edit(put(text, found, f"2*{number}*4"), put(text, found, bare))
     words = [m for m in WORD.finditer(text) if len(m.group()) > 3]
     if len(words) < 2:
         return None
@@ -162,7 +152,7 @@ def _markup_trap(rng: random.Random, text: str) -> Edit | None:
     name = word.group().upper()
     mark = rng.choice("_*")
     bare = rng.choice([f"MAX{name}MB", f"MAX {name} MB"])
-    return _both(text, word, f"MAX{mark}{name}{mark}MB", bare)
+    return Edit(put(text, word, f"MAX{mark}{name}{mark}MB"), put(text, word, bare))
 
 
 def _damaged(rng: random.Random, text: str) -> Edit | None:
@@ -178,9 +168,8 @@ def _damaged(rng: random.Random, text: str) -> Edit | None:
 CHARACTER_KINDS: tuple[Kind, ...] = (
     tamper("homoglyph", "a letter is a look-alike, mostly of another script", _homoglyph),
     tamper("superscript", "10⁵ is 105, H₂O is H2O, or the reverse", _superscript),
-    tamper("fraction", "2½ is 21/2",
-           _in_front_of_number(sorted(_FRACTIONS.items()), behind=True)),
-    tamper("operator", "≤ is <, ≠ is =", _in_front_of_number(read("characters")["operators"])),
+    tamper("fraction", "2½ is 21/2", _fraction),
+    tamper("operator", "≤ is <, ≠ is =", _operator),
     tamper("case_inside", "US is us, a letter inside changes its case", _case_inside),
     tamper("accent", "an accent comes, goes or is another one", _accent),
     tamper("other_letter", "ß is ss, ø is o, æ is ae", _other_letter),
@@ -217,24 +206,16 @@ def _some(
     return text
 
 
-def _in_source(pattern: re.Pattern[str], change: Change, *, most: int = 4) -> EditMaker:
-    """Return an edit that varies the source."""
-
-    def edit(rng: random.Random, text: str) -> Edit | None:
-        source = _some(rng, pattern, text, change, most=most)
-        return None if source is None else Edit(source, text)
-
-    return edit
-
-
-def _on_either_side(pattern: re.Pattern[str], change: Change, *, most: int = 4) -> EditMaker:
-    """Return an edit that varies the source or the quote."""
+def _varied(
+    pattern: re.Pattern[str], change: Change, *, most: int = 4, either: bool = False
+) -> EditMaker:
+    """Return an edit that varies the source; or either side, at random."""
 
     def edit(rng: random.Random, text: str) -> Edit | None:
         other = _some(rng, pattern, text, change, most=most)
         if other is None:
             return None
-        return Edit(other, text) if rng.random() < 0.5 else Edit(text, other)
+        return Edit(text, other) if either and rng.random() >= 0.5 else Edit(other, text)
 
     return edit
 
@@ -294,19 +275,18 @@ def _curly(rng: random.Random, text: str) -> Edit | None:
     return rng.choice([Edit(straight, curly), Edit(curly, straight)])
 
 
-Around = Callable[[random.Random, re.Match[str]], tuple[str, str]]
-
-
-def _glyphs(marks: Sequence[str], pattern: re.Pattern[str], around: Around) -> EditMaker:
+def _glyphs(
+    marks: Sequence[str],
+    pattern: re.Pattern[str],
+    around: Callable[[random.Random, re.Match[str]], tuple[str, str]],
+) -> EditMaker:
     """Return an edit that puts two marks of one meaning into the source and into the quote."""
 
-    def edit(rng: random.Random, text: str) -> Edit | None:
-        found = inner(rng, pattern, text)
-        if found is None:
-            return None
+    @at(pattern, inside=True)
+    def edit(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
         before, after = around(rng, found)
         first, second = rng.sample(marks, 2)
-        return _both(text, found, before + first + after, before + second + after)
+        return before + first + after, before + second + after
 
     return edit
 
@@ -354,28 +334,30 @@ def _mixed(rng: random.Random, text: str) -> Edit | None:
 
 PRESENTATION_KINDS: tuple[Kind, ...] = (
     benign("linewrap", "line breaks for spaces, or the reverse",
-           _on_either_side(_SPACE, _any("\n", "\n  ", " \n"))),
+           _varied(_SPACE, _any("\n", "\n  ", " \n"), either=True)),
     benign("space_runs", "several spaces or a tab for a space",
-           _on_either_side(_SPACE, _any("  ", "   ", "\t", " \t "))),
+           _varied(_SPACE, _any("  ", "   ", "\t", " \t "), either=True)),
     benign("nbsp", "no-break, thin and other spaces",
-           _on_either_side(_SPACE, _any("\u00a0", "\u202f", "\u2009", "\u2007"))),
-    benign("crlf", "lines end in CR LF", _in_source(_SPACE, _any("\r\n"))),
+           _varied(_SPACE, _any("\u00a0", "\u202f", "\u2009", "\u2007"), either=True)),
+    benign("crlf", "lines end in CR LF", _varied(_SPACE, _any("\r\n"))),
     benign("line_end_hyphen", "a word divided at the end of a line",
-           _in_source(_LONG_WORD, _split)),
+           _varied(_LONG_WORD, _split)),
     benign("kept_hyphen", "a hyphenated word broken at its hyphen",
-           _in_source(_COMPOUND, _any("-\n", "-\r\n"), most=1)),
+           _varied(_COMPOUND, _any("-\n", "-\r\n"), most=1)),
     benign("both_hyphens", "a word divided at a line end, and a compound broken", _both_hyphens),
     benign("hyphen_glyph", "another hyphen character within a word",
-           _on_either_side(_COMPOUND, _any("\u2010", "\u2011"))),
-    benign("soft_hyphen", "soft hyphens", _on_either_side(_INSIDE_WORD, _any("\u00ad"), most=6)),
+           _varied(_COMPOUND, _any("\u2010", "\u2011"), either=True)),
+    benign("soft_hyphen", "soft hyphens",
+           _varied(_INSIDE_WORD, _any("\u00ad"), most=6, either=True)),
     benign("zero_width", "zero-width characters",
-           _on_either_side(_INSIDE_WORD, _any("\u200b", "\u2060", "\ufeff"))),
+           _varied(_INSIDE_WORD, _any("\u200b", "\u2060", "\ufeff"), either=True)),
     benign("bidi_marks", "direction marks",
-           _on_either_side(_WORD_EDGE, _any("\u200e", "\u200f", "\u2068", "\u2069", "\u061c"))),
+           _varied(_WORD_EDGE, _any("\u200e", "\u200f", "\u2068", "\u2069", "\u061c"),
+                   either=True)),
     benign("ligature", "ligatures for pairs of letters",
-           _on_either_side(_LIGATURE, _ligate, most=6)),
+           _varied(_LIGATURE, _ligate, most=6, either=True)),
     benign("full_width", "full-width letters and digits",
-           _on_either_side(_ASCII_WORD, _widen, most=3)),
+           _varied(_ASCII_WORD, _widen, most=3, either=True)),
     benign("unicode_form", "composed or decomposed accents", _unicode_form),
     benign("curly_quotes", "curly or straight quotation marks and apostrophes", _curly),
     benign("dash", "hyphen, en dash or em dash between spaces",

@@ -29,10 +29,23 @@ def honest(name: str, says: str, draws: Draws) -> Kind:
     return Kind(name=name, label="honest", says=says, draws=draws)
 
 
-def rounds(rng: random.Random, material: Sequence[Item]) -> Iterator[Item]:
+def rounds(rng: random.Random, items: Sequence[Item]) -> Iterator[Item]:
     """Yield the material of a class again and again, each time in another order."""
     for _ in range(ROUNDS):
-        yield from rng.sample(material, len(material))
+        yield from rng.sample(items, len(items))
+
+
+def each(
+    texts: Callable[[random.Random, Pools], Iterator[tuple[str, Item]]],
+    make: Callable[[random.Random, str, Item], Draw],
+) -> Draws:
+    """Return the claims that a maker makes of each text, with what belongs to it."""
+
+    def draws(rng: random.Random, pools: Pools) -> Iterator[Draw]:
+        for text, item in texts(rng, pools):
+            yield make(rng, text, item)
+
+    return draws
 
 
 def passage(
@@ -81,6 +94,14 @@ def made_passage(
     )
 
 
+def material(name: str, *keys: str) -> Any:
+    """Return what stands in a file of material where some keys lead to."""
+    found: Any = read(name)
+    for key in keys:
+        found = found[key]
+    return found
+
+
 class Pair(NamedTuple):
     """A sentence of a source and a claim about it, with what stands around the sentence."""
 
@@ -106,19 +127,14 @@ def pairs(*path: str, block: bool = False, read_row: Callable[[Any], Pair] = pai
     """
 
     def draws(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-        rows: Any = read(path[0])
-        for key in path[1:]:
-            rows = rows[key]
-        yield from of_pairs(rng, [read_row(row) for row in rows], block=block)
+        yield from of_pairs(rng, [read_row(row) for row in material(*path)], block=block)
 
     return draws
 
 
-def of_pairs(
-    rng: random.Random, material: Sequence[Pair], *, block: bool = False
-) -> Iterator[Draw]:
+def of_pairs(rng: random.Random, known: Sequence[Pair], *, block: bool = False) -> Iterator[Draw]:
     """Yield the claims of pairs, each source in a passage."""
-    for pair in rounds(rng, material):
+    for pair in rounds(rng, known):
         where = passage(
             rng, pair.source, language=pair.language, near=pair.near, title=pair.title, block=block
         )
@@ -160,6 +176,10 @@ class Statement(NamedTuple):
                 break
             shared.append(now)
         return " ".join(shared)
+
+    def claimed(self, where: Passage, quote: str) -> Draw:
+        """Return the statement as a claim that cites a quote."""
+        return Draw((Cited(where, quote),), self.sentence, self.language)
 
 
 @cache

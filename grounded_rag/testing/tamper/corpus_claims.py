@@ -19,6 +19,7 @@ from grounded_rag.testing.tamper.words import (
     GROUPED_NUMBER,
     MONTHS,
     WEEKDAYS,
+    at,
     change_currency,
     change_date,
     change_digit,
@@ -30,7 +31,6 @@ from grounded_rag.testing.tamper.words import (
     exchanged,
     put,
     put_negation_in,
-    replacing,
     swapping,
     take_negation_out,
 )
@@ -137,24 +137,33 @@ def _at_end(pool: Sequence[str]) -> EditMaker:
     return edit
 
 
-def _other_euro(rng: random.Random, found: re.Match[str]) -> str:
+@at(GROUPED_NUMBER)
+def _ungrouped(_rng: random.Random, found: re.Match[str]) -> str:
+    return found.group().replace(",", "")
+
+
+@at(_SMALL_NUMBER)
+def _spelled(_rng: random.Random, found: re.Match[str]) -> str:
+    return _SPELLED[int(found.group()) - 2]
+
+
+@at(re.compile(r"(?<=\d)%"))
+def _percent(rng: random.Random, _found: re.Match[str]) -> str:
+    return rng.choice([" percent", " %"])
+
+
+@at(_EURO)
+def _euro(rng: random.Random, found: re.Match[str]) -> str:
     amount = found.group(1)
     return rng.choice([f"EUR {amount}", f"{amount} euros", f"€ {amount}"])
 
 
-def _other_date(rng: random.Random, found: re.Match[str]) -> str:
+@at(_DATE)
+def _date(rng: random.Random, found: re.Match[str]) -> str:
     day, month, year = found.groups()
     iso = f"{year}-{MONTHS.index(month) + 1:02d}-{int(day):02d}"
     return rng.choice([iso, f"{month} {day}, {year}"])
 
-
-_NOTATIONS = (
-    replacing(GROUPED_NUMBER, lambda _rng, found: found.group().replace(",", "")),
-    replacing(_SMALL_NUMBER, lambda _rng, found: _SPELLED[int(found.group()) - 2]),
-    replacing(re.compile(r"(?<=\d)%"), lambda rng, _found: rng.choice([" percent", " %"])),
-    replacing(_EURO, _other_euro),
-    replacing(_DATE, _other_date),
-)
 
 FALSE_CORPUS: tuple[Kind, ...] = (
     false("number", "another number", _by(change_digit, change_number_word, change_scale)),
@@ -178,7 +187,8 @@ FALSE_CORPUS: tuple[Kind, ...] = (
 
 HONEST_CORPUS: tuple[Kind, ...] = (
     honest("copy", "the quote itself", _copies),
-    honest("notation", "numbers, dates and money written otherwise", _by(*_NOTATIONS)),
+    honest("notation", "numbers, dates and money written otherwise",
+           _by(_ungrouped, _spelled, _percent, _euro, _date)),
     Kind(name="same_meaning", label="reworded", says="one word by one that means the same",
          draws=_by(swapping(_WORDS["same"]["meaning"]))),
 )  # fmt: skip

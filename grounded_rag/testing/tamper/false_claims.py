@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import permutations
-from typing import Any
+from typing import Any, TypeAlias
 
-from grounded_rag.testing.tamper.cases import Cited, Draw, Draws, Kind, Pools, read
+from grounded_rag.testing.tamper.cases import Cited, Draw, Kind, Pools, read
 from grounded_rag.testing.tamper.characters import HOMOGLYPHS
 from grounded_rag.testing.tamper.claims import (
     Pair,
@@ -20,12 +21,14 @@ from grounded_rag.testing.tamper.claims import (
     capital,
     cells,
     corpus_statements,
+    each,
     false,
     fillers,
     gap,
     list_quote,
     listed,
     made_passage,
+    material,
     of_pairs,
     pairs,
     passage,
@@ -38,29 +41,53 @@ from grounded_rag.testing.tamper.words import put
 _FROM_CORPUS = 0.3
 
 
-def _in_english(
-    rng: random.Random, pools: Pools, templates: Sequence[str]
-) -> Iterator[tuple[str, Statement]]:
-    """Yield templates with statements of ours, or now and then with a sentence of the corpus."""
-    own, corpus = statements(), corpus_statements(pools)
-    for template in rounds(rng, templates):
-        from_corpus = corpus and rng.random() < _FROM_CORPUS
-        yield template, rng.choice(corpus if from_corpus else own)
+Said: TypeAlias = Callable[[random.Random, Pools], Iterator[tuple[str, Statement]]]
+"""Yields texts in which a statement is left out, each with a statement."""
 
 
-def _by_language(
-    rng: random.Random, known: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, Statement]]:
-    """Yield the templates of all languages, each with a statement of its language."""
-    material = [(code, template) for code, group in known.items() for template in group]
-    for code, template in rounds(rng, material):
-        yield template, rng.choice(statements(code))
+def _english(*path: str, times: int = 1, corpus: bool = True) -> Said:
+    """Return English texts with statements of ours and, at times, sentences of the corpus.
+
+    Args:
+        path: Name of a file of material, and the keys that lead to the texts.
+        times: How often the texts stand in one round.
+        corpus: Whether sentences of the corpus are stated as well.
+    """
+
+    def said(rng: random.Random, pools: Pools) -> Iterator[tuple[str, Statement]]:
+        own, others = statements(), corpus_statements(pools) if corpus else ()
+        for text in rounds(rng, _texts(*path) * times):
+            yield text, rng.choice(others if others and rng.random() < _FROM_CORPUS else own)
+
+    return said
 
 
-def _foreign(name: str, rng: random.Random) -> Iterator[tuple[str, Statement]]:
-    """Yield the templates of a file in other languages than English."""
-    groups = {code: group["any"] for code, group in read(name).items() if code != "en"}
-    yield from _by_language(rng, groups)
+def _texts(*path: str) -> list[str]:
+    """Return the texts of a file of material, those of all groups below some keys."""
+    found = material(*path)
+    groups = found.values() if isinstance(found, dict) else [found]
+    return [text for group in groups for text in group]
+
+
+def _endings(rng: random.Random, pools: Pools) -> Iterator[tuple[str, Statement]]:
+    amounts = [statement for statement in statements() if statement.amount]
+    for ending, statement in _english("endings", "en")(rng, pools):
+        of_amount = ending in read("endings")["en"]["amount"]
+        yield ending, rng.choice(amounts) if of_amount else statement
+
+
+def _by_language(*path: str, without: str = "") -> Said:
+    """Return the texts of all languages but one, each with a statement of its language."""
+
+    def said(rng: random.Random, _pools: Pools) -> Iterator[tuple[str, Statement]]:
+        codes = [code for code in material(*path) if code != without]
+        for code, text in rounds(rng, [(c, text) for c in codes for text in _texts(*path, c)]):
+            yield text, rng.choice(statements(code))
+
+    return said
+
+
+_foreign = partial(_by_language, without="en")
 
 
 def _torn(
@@ -84,7 +111,7 @@ def _torn(
     words = statement.clause if statement.clause in text else capital(statement.clause)
     quote = text if words not in text or rng.random() < long else words
     where = passage(rng, text, language=statement.language, block=block)
-    return Draw((Cited(where, quote),), statement.sentence, statement.language)
+    return statement.claimed(where, quote)
 
 
 def _filled(template: str, statement: Statement) -> str:
@@ -96,69 +123,18 @@ def _filled(template: str, statement: Statement) -> str:
     )
 
 
-def _english_frames() -> list[str]:
-    return [frame for group in read("frames")["en"].values() for frame in group]
-
-
-def _frames(rng: random.Random, pools: Pools) -> Iterator[Draw]:
-    for template, statement in _in_english(rng, pools, _english_frames()):
-        yield _torn(rng, template, statement)
-
-
-def _endings(rng: random.Random, pools: Pools) -> Iterator[Draw]:
-    known = read("endings")["en"]
-    amounts = [statement for statement in statements() if statement.amount]
-    for ending, statement in _in_english(rng, pools, [*known["any"], *known["amount"]]):
-        said = rng.choice(amounts) if ending in known["amount"] else statement
-        yield _torn(rng, ending, said)
-
-
-def _foreign_torn(name: str) -> Draws:
-    def draws(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-        for template, statement in _foreign(name, rng):
-            yield _torn(rng, template, statement)
-
-    return draws
-
-
-def _next_sentences(rng: random.Random, pools: Pools) -> Iterator[Draw]:
-    for after, statement in _in_english(rng, pools, read("restrictions")["en"]["any"]):
-        yield _taken_back(rng, statement, after)
-
-
-def _foreign_next_sentences(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    for after, statement in _foreign("restrictions", rng):
-        yield _taken_back(rng, statement, after)
-
-
-def _taken_back(rng: random.Random, statement: Statement, after: str) -> Draw:
+def _taken_back(rng: random.Random, after: str, statement: Statement) -> Draw:
     text = statement.sentence + gap(statement.language) + after
     where = passage(rng, text, language=statement.language)
-    quote = text if rng.random() < 0.3 else statement.sentence
-    return Draw((Cited(where, quote),), statement.sentence, statement.language)
+    return statement.claimed(where, text if rng.random() < 0.3 else statement.sentence)
 
 
 def _tenses(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    material = [(s, form) for s in statements() for form in read("changes")["tense"]["sources"]]
-    for statement, (template, claimed) in rounds(rng, material):
+    forms_of = [(s, form) for s in statements() for form in read("changes")["tense"]["sources"]]
+    for statement, (template, claimed) in rounds(rng, forms_of):
         forms = {"is": statement.clause, "past": statement.past, "later": statement.later}
         text = capital(template.format(**forms))
         yield Draw((Cited(passage(rng, text), text),), f"{capital(forms[claimed])}.")
-
-
-def _voices(name: str, *, times: int, long: float = 0.5) -> Draws:
-    """Return the claims of English texts in which somebody asks or says something."""
-
-    def draws(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-        for template in rounds(rng, read("voices")[name]["texts"] * times):
-            yield _torn(rng, template, rng.choice(statements()), block=True, long=long)
-
-    return draws
-
-
-def _foreign_voices(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    for template, statement in _by_language(rng, read("voices")["other"]):
-        yield _torn(rng, template, statement, block=True)
 
 
 def _asking(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
@@ -167,41 +143,50 @@ def _asking(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
         yield Draw((Cited(where, statement.sentence),), capital(statement.asks))
 
 
-def _headings(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    for heading, statement in _by_language(rng, read("headings")["denying"]):
-        text, language = statement.sentence, statement.language
-        outer = rng.choice(read("headings")["plain"][language])
-        above: tuple[str, ...] = ()
-        match rng.randrange(5):
-            case 0:
-                above = (heading,)
-            case 1:
-                above = (outer, heading)
-            case 2:
-                text = f"## {heading}\n\n{text}"
-            case 3:
-                text = f"**{heading}**\n\n{text}"
-            case _:
-                text = f"### {heading}\n- {text}"
-        where = passage(rng, text, language=language, block=True, headings=above)
-        yield Draw((Cited(where, statement.sentence),), statement.sentence, language)
+def _under_heading(rng: random.Random, heading: str, statement: Statement) -> Draw:
+    text, language = statement.sentence, statement.language
+    outer = rng.choice(read("headings")["plain"][language])
+    above: tuple[str, ...] = ()
+    match rng.randrange(5):
+        case 0:
+            above = (heading,)
+        case 1:
+            above = (outer, heading)
+        case 2:
+            text = f"## {heading}\n\n{text}"
+        case 3:
+            text = f"**{heading}**\n\n{text}"
+        case _:
+            text = f"### {heading}\n- {text}"
+    where = passage(rng, text, language=language, block=True, headings=above)
+    return statement.claimed(where, statement.sentence)
 
+
+_torn_block = partial(_torn, block=True)
 
 TORN: tuple[Kind, ...] = (
-    false("frame", "torn out of what somebody says, doubts, asks or supposes", _frames),
-    false("frame_other", "the same in other languages", _foreign_torn("frames")),
-    false("ending", "cut off before an exception, a condition or a limit", _endings),
-    false("ending_other", "the same in other languages", _foreign_torn("endings")),
-    false("next_sentence", "taken back by the sentence behind it", _next_sentences),
-    false("next_other", "the same in other languages", _foreign_next_sentences),
+    false("frame", "torn out of what somebody says, doubts, asks or supposes",
+          each(_english("frames", "en"), _torn)),
+    false("frame_other", "the same in other languages", each(_foreign("frames"), _torn)),
+    false("ending", "cut off before an exception, a condition or a limit", each(_endings, _torn)),
+    false("ending_other", "the same in other languages", each(_foreign("endings"), _torn)),
+    false("next_sentence", "taken back by the sentence behind it",
+          each(_english("restrictions", "en"), _taken_back)),
+    false("next_other", "the same in other languages",
+          each(_foreign("restrictions"), _taken_back)),
     false("tense", "what was or will be is, or the other way round", _tenses),
-    false("asked", "the source asks it", _voices("asked", times=4, long=1)),
+    false("asked", "the source asks it",
+          each(_english("voices", "asked", times=4, corpus=False),
+               partial(_torn_block, long=1))),
     false("question", "the claim is a question", _asking),
-    false("dialogue", "said by somebody whom the source corrects", _voices("dialogue", times=2)),
+    false("dialogue", "said by somebody whom the source corrects",
+          each(_english("voices", "dialogue", times=2, corpus=False), _torn_block)),
     false("withdrawn", "struck out, commented out, unticked or revoked",
-          _voices("withdrawn", times=2)),
-    false("voice_other", "dialogues and myths in other languages", _foreign_voices),
-    false("heading", "stands under a heading that denies it", _headings),
+          each(_english("voices", "withdrawn", times=2, corpus=False), _torn_block)),
+    false("voice_other", "dialogues and myths in other languages",
+          each(_by_language("voices", "other"), _torn_block)),
+    false("heading", "stands under a heading that denies it",
+          each(_by_language("headings", "denying"), _under_heading)),
 )  # fmt: skip
 """Classes whose claims stand in the source, which does not assert them."""
 
@@ -223,13 +208,13 @@ def _from_two(
 
 
 def _tails(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    material = [
+    splices = [
         (row["opens"], left, right, after)
         for row in read("splices")["tails"]
         for left, right in permutations(row["tails"], 2)
         for after in row["next"]
     ]
-    for opens, left, right, after in rounds(rng, material):
+    for opens, left, right, after in rounds(rng, splices):
         second = capital(after.format(tail=right))
         yield _from_two(rng, f"{opens} {left}.", second, f"{opens} {right}.")
 
@@ -249,7 +234,7 @@ def _foreign_splices(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
 
 def _half_true(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
     """Two sentences, of which the source asserts the first alone."""
-    for frame in rounds(rng, _english_frames()):
+    for frame in rounds(rng, _texts("frames", "en")):
         said = rng.choice(statements())
         first = rng.choice(fillers("en"))
         yield _from_two(rng, first, _filled(frame, said), f"{first} {said.sentence}")
@@ -320,12 +305,12 @@ def _dropped(row: Any) -> Pair:
 
 
 def _negations(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    material = []
+    denied = []
     for code, group in read("negations").items():
         # A language without fillers has its own denied statements around it.
-        near = () if fillers(code) else tuple(source for source, _claim in group["pairs"])
-        material += [Pair(*pair, language=code, near=near) for pair in group["pairs"]]
-    yield from of_pairs(rng, material)
+        near = () if fillers(code) else tuple(source for source, _ in group["pairs"])
+        denied += [Pair(source, claim, code, near=near) for source, claim in group["pairs"]]
+    yield from of_pairs(rng, denied)
 
 
 def _corpus_words(rng: random.Random, pools: Pools) -> Iterator[Draw]:
@@ -343,9 +328,9 @@ _TAGGED = "not true"
 
 
 def _spoofs(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    material = [*fillers("en"), *(item.sentence for item in statements())]
+    sources = [*fillers("en"), *(item.sentence for item in statements())]
     makers = (_override, _invisible, _overlaid, _lookalike, _tagged)
-    for source in rounds(rng, material):
+    for source in rounds(rng, sources):
         claim, poison = rng.choice(makers)(rng, source)
         if claim != source:
             yield Draw((Cited(passage(rng, source), source),), claim, poison=poison)
@@ -432,11 +417,9 @@ ALTERED: tuple[Kind, ...] = (
 """Classes whose claims are one sentence of the source with one change."""
 
 
-def _leading(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    for template, statement in _by_language(rng, read("mirrors")["leading"]):
-        text = template.format(s=statement.clause)
-        where = passage(rng, text, language=statement.language)
-        yield Draw((Cited(where, text),), statement.sentence, statement.language)
+def _led(rng: random.Random, template: str, statement: Statement) -> Draw:
+    text = template.format(s=statement.clause)
+    return statement.claimed(passage(rng, text, language=statement.language), text)
 
 
 def _inserted(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
@@ -445,7 +428,7 @@ def _inserted(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
         statement = rng.choice(statements())
         subject = statement.subject
         text = f"{capital(subject)}{insertion}{statement.clause.removeprefix(subject)}."
-        yield Draw((Cited(passage(rng, text), text),), statement.sentence)
+        yield statement.claimed(passage(rng, text), text)
 
 
 def _pronouns(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
@@ -458,7 +441,8 @@ def _pronouns(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
 
 
 MIRRORS: tuple[Kind, ...] = (
-    false("leading_lost", "a leading word dropped that does more than link", _leading),
+    false("leading_lost", "a leading word dropped that does more than link",
+          each(_by_language("mirrors", "leading"), _led)),
     false("insertion_lost", "what stands behind the subject dropped", _inserted),
     false("pronoun_other", "a name that the pronoun does not stand for", _pronouns),
     false("organisation_other", "an organisation that is not we",

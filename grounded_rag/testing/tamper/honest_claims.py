@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
-from grounded_rag.testing.tamper.cases import Cited, Draw, Draws, Kind, Passage, Pools, read
+from grounded_rag.testing.tamper.cases import Cited, Draw, Kind, Passage, Pools, read
 from grounded_rag.testing.tamper.claims import (
     Cell,
     capital,
     cells,
+    each,
     fillers,
     gap,
     honest,
@@ -41,21 +43,10 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
 _CASELESS = ("ja", "zh")
 _ASKING = ("question", "command", "hypothesis", "denied")
 
-Whole: TypeAlias = Callable[[random.Random, str, str], Draw]
-"""Makes a claim of a whole sentence, given its language and the sentence."""
 
-
-def _sentences(rng: random.Random) -> Iterator[tuple[str, str]]:
+def _sentences(rng: random.Random, _pools: Pools) -> Iterator[tuple[str, str]]:
     """Yield whole sentences with their language, all languages evenly."""
-    yield from rounds(rng, [(code, text) for code in languages() for text in fillers(code)])
-
-
-def _of_each(make: Whole) -> Draws:
-    def draws(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-        for language, text in _sentences(rng):
-            yield make(rng, language, text)
-
-    return draws
+    yield from rounds(rng, [(text, code) for code in languages() for text in fillers(code)])
 
 
 def _kept(rng: random.Random, source: str, claim: str, language: str, **where: Any) -> Draw:
@@ -72,7 +63,7 @@ def _title(rng: random.Random, language: str) -> str:
     return rng.choice(titles)
 
 
-def _whole(rng: random.Random, language: str, text: str) -> Draw:
+def _whole(rng: random.Random, text: str, language: str) -> Draw:
     return _kept(rng, text, text, language, title=_title(rng, language))
 
 
@@ -94,7 +85,7 @@ def _framed(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
         yield _kept(rng, text, text, "en")
 
 
-def _two(rng: random.Random, language: str, text: str) -> Draw:
+def _two(rng: random.Random, text: str, language: str) -> Draw:
     """Two whole sentences that stand beside each other, in one quote or in two."""
     other = rng.choice([filler for filler in fillers(language) if filler != text])
     both = gap(language).join([text, other])
@@ -103,7 +94,7 @@ def _two(rng: random.Random, language: str, text: str) -> Draw:
     return Draw(tuple(Cited(where, quote) for quote in quotes), both, language)
 
 
-def _in_layout(rng: random.Random, language: str, text: str) -> Draw:
+def _in_layout(rng: random.Random, text: str, language: str) -> Draw:
     """Under a plain heading, among the items of a list, or beside a table."""
     heading = rng.choice(read("headings")["plain"][language])
     others = _others(rng, language, text, 2)
@@ -130,9 +121,12 @@ def _answers(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
         yield Draw((Cited(passage(rng, text, block=True), answer),), answer)
 
 
-def _presented(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
-    edits = (_spaced, _wrapped, _soft_hyphen, _divided, _decomposed, _emphasised, _linked, _curled)
-    for turn, (language, text) in enumerate(_sentences(rng)):
+def _presented(rng: random.Random, pools: Pools) -> Iterator[Draw]:
+    edits = (
+        _spaced, _wrapped, partial(_cut, "\u00ad"), partial(_cut, "-\n"), _decomposed,
+        _emphasised, _linked, _curled,
+    )  # fmt: skip
+    for turn, (text, language) in enumerate(_sentences(rng, pools)):
         source, claim = edits[turn % len(edits)](rng, text, language), text
         if source == text:
             continue
@@ -157,20 +151,12 @@ def _wrapped(rng: random.Random, text: str, _language: str) -> str:
     return text[:at] + rng.choice(["\n", "\r\n", "\n   "]) + text[at + 1 :]
 
 
-def _cut(rng: random.Random, text: str, mark: str, language: str) -> str:
+def _cut(mark: str, rng: random.Random, text: str, language: str) -> str:
     words = [m for m in _LONG_WORD.finditer(text) if m.start() > 0]
     if not words or language in _CASELESS:
         return text
     at = rng.choice(words).start() + rng.randint(3, 5)
     return text[:at] + mark + text[at:]
-
-
-def _soft_hyphen(rng: random.Random, text: str, language: str) -> str:
-    return _cut(rng, text, "\u00ad", language)
-
-
-def _divided(rng: random.Random, text: str, language: str) -> str:
-    return _cut(rng, text, "-\n", language)
 
 
 def _decomposed(_rng: random.Random, text: str, _language: str) -> str:
@@ -198,7 +184,7 @@ def _curled(_rng: random.Random, text: str, _language: str) -> str:
     return curled.replace("'", "’") if curled == text else curled
 
 
-def _cited(rng: random.Random, language: str, text: str) -> Draw:
+def _cited(rng: random.Random, text: str, language: str) -> Draw:
     """Citation marks in the source, or in the claim, that the other lacks."""
     mark = rng.choice(_MARKS)
     end = stop(language)
@@ -209,7 +195,7 @@ def _cited(rng: random.Random, language: str, text: str) -> Draw:
     return _kept(rng, source, claim, language, block=True)
 
 
-def _numbered(rng: random.Random, language: str, text: str) -> Draw:
+def _numbered(rng: random.Random, text: str, language: str) -> Draw:
     """A paragraph or list number in front, which the claim leaves out."""
     form = rng.choice(_NUMBERS)
     before, after = _others(rng, language, text, 2)
@@ -224,7 +210,7 @@ def _numbered(rng: random.Random, language: str, text: str) -> Draw:
     return Draw((Cited(where, quote),), text, language)
 
 
-def _linking(rng: random.Random, language: str, text: str) -> Draw:
+def _linking(rng: random.Random, text: str, language: str) -> Draw:
     """A leading word that only links, which the claim leaves out."""
     link = rng.choice(read("whole")[language]["links"])
     rest = text if link.endswith((": ", "! ")) or language in _CASELESS else small(text)
@@ -278,17 +264,17 @@ def _items(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
 
 
 HONEST_MADE: tuple[Kind, ...] = (
-    honest("whole", "a whole sentence as it stands", _of_each(_whole)),
+    honest("whole", "a whole sentence as it stands", each(_sentences, _whole)),
     honest("whole_in_layout", "the same in lists, under headings, by tables",
-           _of_each(_in_layout)),
+           each(_sentences, _in_layout)),
     honest("whole_tricky", "whole sentences that are hard to cut", _tricky),
     honest("whole_frame", "the whole of a framed or restricted sentence", _framed),
-    honest("whole_two", "two whole sentences", _of_each(_two)),
+    honest("whole_two", "two whole sentences", each(_sentences, _two)),
     honest("faq", "the answer to a question of the source", _answers),
     honest("presentation", "quotation marks, spaces, wraps, emphasis", _presented),
-    honest("citation_mark", "marks such as [3] dropped", _of_each(_cited)),
-    honest("numbering", "a paragraph or list number dropped", _of_each(_numbered)),
-    honest("linking_word", "a leading word that links dropped", _of_each(_linking)),
+    honest("citation_mark", "marks such as [3] dropped", each(_sentences, _cited)),
+    honest("numbering", "a paragraph or list number dropped", each(_sentences, _numbered)),
+    honest("linking_word", "a leading word that links dropped", each(_sentences, _linking)),
     honest("organisation", "the name for we and our", pairs("licensed", "organisation", "pairs")),
     honest("pronoun", "the name for a leading pronoun", _pronouns),
     honest("notation_own", "the same value in another notation",

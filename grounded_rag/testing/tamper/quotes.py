@@ -46,12 +46,17 @@ def benign(name: str, says: str, edit: EditMaker) -> Kind:
 
 
 def tampers(name: str, says: str, make: Maker, *, literal: bool = False) -> Kind:
-    """Return a class of quotes that the cited chunk does not contain."""
-    sound = _is_cut if literal else _is_not_there
-    return Kind(
-        name=name, label="tamper", says=says, literal=literal, make=make,
-        draws=_from_sentences(make, sound),
-    )  # fmt: skip
+    """Return a class of quotes that the cited chunk does not contain.
+
+    Args:
+        name: Short name.
+        says: What the class does.
+        make: Makes a quote of a sentence.
+        literal: Whether its quotes stand in the cited chunk, as a word that is cut in two does:
+            the oracle must not drop them for that.
+    """
+    draws = _from_sentences(make, _is_cut if literal else _is_not_there)
+    return Kind(name=name, label="tamper", says=says, make=make, draws=draws)
 
 
 def presents(name: str, says: str, make: Maker) -> Kind:
@@ -63,15 +68,12 @@ def presents(name: str, says: str, make: Maker) -> Kind:
             return None
         # Where the varied quote happens to be literal, its own place is the expected one.
         (passage, quote), *_ = draw.cited
-        literal = passage.text.find(quote)
-        if literal < 0:
-            return draw
-        return draw._replace(expected=Span(start=literal, end=literal + len(quote)))
+        start = passage.text.find(quote)
+        own = Span(start=start, end=start + len(quote)) if start >= 0 else draw.expected
+        return draw._replace(expected=own)
 
-    return Kind(
-        name=name, label="benign", says=says, make=make,
-        draws=_from_sentences(located, _is_at_one_place),
-    )  # fmt: skip
+    draws = _from_sentences(located, _is_at_one_place)
+    return Kind(name=name, label="benign", says=says, make=make, draws=draws)
 
 
 def in_passage(edit: EditMaker) -> Maker:

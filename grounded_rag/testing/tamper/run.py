@@ -141,18 +141,18 @@ def run_cases(
     groups: dict[tuple[str, Label], list[FuzzCase]] = {}
     for case in cases:
         groups.setdefault((case.kind, case.label), []).append(case)
-    results = []
     started = time.perf_counter()
-    for (kind, label), group in groups.items():
-        # One at a time: chunk ids of given cases may repeat from case to case.
-        judged = [item for case in group for item in judge([case], check, support=support)]
-        results.append(result_of(kind, label, judged))
+    # One at a time: chunk ids of given cases may repeat from case to case.
+    results = tuple(
+        result_of(kind, label, [judge([case], check, support=support)[0] for case in group])
+        for (kind, label), group in groups.items()
+    )
     return FuzzReport(
         corpus=name,
         seed=0,
         passages=len({chunk.text for case in cases for chunk in case.chunks}),
         sentences=len(cases),
-        results=tuple(results),
+        results=results,
         seconds=time.perf_counter() - started,
     )
 

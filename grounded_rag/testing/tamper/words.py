@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from grounded_rag.testing.tamper.cases import Draw, Kind, Pools, Sentence, read
 from grounded_rag.testing.tamper.quotes import (
@@ -20,8 +21,11 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 MONTHS: Sequence[str] = read("words")["series"]["months"]
 WEEKDAYS: Sequence[str] = read("words")["series"]["weekdays"]
 
-Change = Callable[[random.Random, re.Match[str]], str]
+Change: TypeAlias = Callable[[random.Random, re.Match[str]], str]
 """What stands in the place of a match."""
+
+Sides: TypeAlias = Callable[[random.Random, re.Match[str]], str | tuple[str, str] | None]
+"""What the quote has in the place of a match; or what the source has there, and then the quote."""
 
 
 def one_of(rng: random.Random, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -62,12 +66,34 @@ def exchanged(text: str, first: re.Match[str], second: re.Match[str]) -> str:
     return put(put(text, second, first.group()), first, second.group())
 
 
-def replacing(pattern: re.Pattern[str], change: Change) -> EditMaker:
-    """Return an edit that changes one random match of a pattern."""
+def at(pattern: re.Pattern[str], *, inside: bool = False) -> Callable[[Sides], EditMaker]:
+    """Return a decorator: the function gives what stands in the place of one random match.
 
-    def edit(rng: random.Random, text: str) -> str | None:
-        found = one_of(rng, pattern, text)
-        return None if found is None else put(text, found, change(rng, found))
+    Args:
+        pattern: What to look for.
+        inside: Whether the match must touch neither end of the text.
+    """
+
+    def decorate(sides: Sides) -> EditMaker:
+        def edit(rng: random.Random, text: str) -> Edit | None:
+            found = (inner if inside else one_of)(rng, pattern, text)
+            made = None if found is None else sides(rng, found)
+            if found is None or made is None:
+                return None
+            source, quote = (found.group(), made) if isinstance(made, str) else made
+            return Edit(put(text, found, source), put(text, found, quote))
+
+        return edit
+
+    return decorate
+
+
+def first_of(*edits: EditMaker) -> EditMaker:
+    """Return the first of several edits that finds something to change."""
+
+    def edit(rng: random.Random, text: str) -> Edit | str | None:
+        tried = (each(rng, text) for each in edits)
+        return next((made for made in tried if made is not None), None)
 
     return edit
 
@@ -95,7 +121,7 @@ def in_series(words: Sequence[str]) -> EditMaker:
         return _like(found.group(), rng.choice(others))
 
     fold = re.IGNORECASE if words[0].islower() else 0
-    return replacing(re.compile(rf"\b(?:{'|'.join(words)})\b", fold), other)
+    return at(re.compile(rf"\b(?:{'|'.join(words)})\b", fold))(other)
 
 
 def _like(model: str, word: str) -> str:
@@ -124,57 +150,53 @@ _SUFFIXED = re.compile(r"\b(\d{1,3})(st|nd|rd|th)\b")
 _BARE_NUMBER = re.compile(r"(?<= )\d+(?:[.,]\d+)*(?=[ ,;])")
 
 
-def _other_digit(rng: random.Random, found: re.Match[str]) -> str:
+@at(re.compile(r"\d"))
+def change_digit(rng: random.Random, found: re.Match[str]) -> str:
+    """Put another digit in the place of one."""
     return rng.choice([digit for digit in "0123456789" if digit != found.group()])
 
 
-def _decimal_point(rng: random.Random, text: str) -> str | None:
-    found = one_of(rng, _DECIMAL, text)
-    if found is None:
-        found = one_of(rng, _NUMBER, text)
-        if found is None or len(found.group()) < 2 or not found.group().isdigit():
-            return None
-        number = found.group()
-        return put(text, found, f"{number[:-1]}.{number[-1]}")
+@at(_DECIMAL)
+def _moved_point(rng: random.Random, found: re.Match[str]) -> str:
     whole, _, part = found.group().partition(".")
     moved = f"{whole}{part[0]}.{part[1:]}" if len(part) > 1 else whole + part
-    return put(text, found, rng.choice([whole + part, moved, f"{whole},{part}"]))
+    return rng.choice([whole + part, moved, f"{whole},{part}"])
 
 
-def _grouping(rng: random.Random, text: str) -> str | None:
-    found = one_of(rng, GROUPED_NUMBER, text)
-    if found is not None:
-        digits = found.group().replace(",", "")
-        shifted = f"{digits[:-2]},{digits[-2:]}"
-        pointed = found.group().replace(",", ".")
-        return put(text, found, rng.choice([shifted, pointed, f"{digits}0"]))
-    found = one_of(rng, _LONG_NUMBER, text)
-    if found is None:
-        return None
-    digits = found.group()
-    return put(text, found, f"{digits[:-2]},{digits[-2:]}")
+@at(_NUMBER)
+def _new_point(_rng: random.Random, found: re.Match[str]) -> str | None:
+    number = found.group()
+    return f"{number[:-1]}.{number[-1]}" if len(number) > 1 and number.isdigit() else None
 
 
-def _sign(rng: random.Random, text: str) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    minus = rng.choice(["-", "\N{MINUS SIGN}"])
-    negative, plus = put(text, found, minus + found.group()), put(text, found, "+" + found.group())
-    return rng.choice(
-        [Edit(text, negative), Edit(negative, text), Edit(negative, plus), Edit(plus, negative)]
-    )
+@at(GROUPED_NUMBER)
+def _regrouped(rng: random.Random, found: re.Match[str]) -> str:
+    digits = found.group().replace(",", "")
+    shifted = f"{digits[:-2]},{digits[-2:]}"
+    return rng.choice([shifted, found.group().replace(",", "."), f"{digits}0"])
 
 
-def _accounting(rng: random.Random, text: str) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    bracketed = put(text, found, f"({found.group()})")
-    return rng.choice([Edit(bracketed, text), Edit(text, bracketed)])
+@at(_LONG_NUMBER)
+def _grouped(_rng: random.Random, found: re.Match[str]) -> str:
+    return f"{found.group()[:-2]},{found.group()[-2:]}"
 
 
-def _other_percent(rng: random.Random, found: re.Match[str]) -> str:
+@at(_BARE_NUMBER)
+def _sign(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    number = found.group()
+    minus, plus = rng.choice(["-", "\N{MINUS SIGN}"]) + number, f"+{number}"
+    return rng.choice([(number, minus), (minus, number), (minus, plus), (plus, minus)])
+
+
+@at(_BARE_NUMBER)
+def _accounting(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    number, bracketed = found.group(), f"({found.group()})"
+    return rng.choice([(bracketed, number), (number, bracketed)])
+
+
+@at(_PERCENT)
+def change_percent(rng: random.Random, found: re.Match[str]) -> str:
+    """Put something else in the place of percent, or drop it."""
     if "%" in found.group():
         return rng.choice([" percentage points", "‰", "", " basis points"])
     return rng.choice(["percentage points", "basis points", "per mille"])
@@ -190,8 +212,8 @@ def _near(low: int, high: int) -> Change:
 _DATE_EDITS = (
     in_series(MONTHS),
     in_series(WEEKDAYS),
-    replacing(_YEAR, _near(1500, 2099)),
-    replacing(_DAY, _near(1, 28)),
+    at(_YEAR)(_near(1500, 2099)),
+    at(_DAY)(_near(1, 28)),
 )
 
 
@@ -202,43 +224,38 @@ def change_date(rng: random.Random, text: str) -> Edit | str | None:
     return rng.choice(possible) if possible else None
 
 
-def change_time(rng: random.Random, text: str) -> str | None:
-    """Put another hour, or the other half of the day, in the place of one."""
-    found = one_of(rng, _TIME, text)
-    if found is not None:
-        hour = (int(found.group(1)) + rng.choice([1, 2, 12])) % 24
-        return put(text, found, found.group().replace(found.group(1), f"{hour:02d}", 1))
-    found = one_of(rng, _HALF_DAY, text)
-    if found is None:
-        return None
-    other = {"a": "p", "p": "a", "A": "P", "P": "A"}[found.group(1)]
-    return put(text, found, other + found.group(2))
+@at(_TIME)
+def _other_hour(rng: random.Random, found: re.Match[str]) -> str:
+    hour = (int(found.group(1)) + rng.choice([1, 2, 12])) % 24
+    return found.group().replace(found.group(1), f"{hour:02d}", 1)
 
 
-def _ordinal(rng: random.Random, text: str) -> Edit | str | None:
-    found = one_of(rng, _SUFFIXED, text)
-    if found is None:
-        return _ordinal_word(rng, text)
+@at(_HALF_DAY)
+def _other_half(_rng: random.Random, found: re.Match[str]) -> str:
+    return {"a": "p", "p": "a", "A": "P", "P": "A"}[found.group(1)] + found.group(2)
+
+
+@at(_SUFFIXED)
+def _other_ordinal(rng: random.Random, found: re.Match[str]) -> str:
     number = int(found.group(1)) + rng.choice([1, 2, 10])
     teens = 10 <= number % 100 <= 20
-    suffix = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return put(text, found, f"{number}{suffix}")
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 _SWAPPED = read("words")["swapped"]
-_ordinal_word = in_series(read("words")["series"]["ordinals"])
-change_digit = replacing(re.compile(r"\d"), _other_digit)
 change_number_word = in_series(read("words")["series"]["numbers"])
+change_time = first_of(_other_hour, _other_half)
 change_unit = swapping(_SWAPPED["unit"])
 change_scale = swapping(_SWAPPED["scale"])
 change_currency = swapping(_SWAPPED["currency"])
-change_percent = replacing(_PERCENT, _other_percent)
 change_modality = swapping(_SWAPPED["modality"])
 
 NUMBER_KINDS: tuple[Kind, ...] = (
     tamper("digit", "one digit is another one", change_digit),
-    tamper("decimal_point", "a decimal point moves, comes or goes", _decimal_point),
-    tamper("grouping", "the grouping of a number shifts (1,500 to 15,00)", _grouping),
+    tamper("decimal_point", "a decimal point moves, comes or goes",
+           first_of(_moved_point, _new_point)),
+    tamper("grouping", "the grouping of a number shifts (1,500 to 15,00)",
+           first_of(_regrouped, _grouped)),
     tamper("sign", "a number gains, loses or turns its sign", _sign),
     tamper("accounting", "a bracketed, that is negative, amount loses its brackets", _accounting),
     tamper("unit", "a unit of measure is another one", change_unit),
@@ -247,9 +264,10 @@ NUMBER_KINDS: tuple[Kind, ...] = (
     tamper("percent", "percent is percentage points, or is gone", change_percent),
     tamper("date", "another day, month, weekday or year", change_date),
     tamper("time", "another hour, or am is pm", change_time),
-    tamper("ordinal", "first is second", _ordinal),
+    tamper("ordinal", "first is second",
+           first_of(_other_ordinal, in_series(read("words")["series"]["ordinals"]))),
     tamper("number_word", "five is six", change_number_word),
-)
+)  # fmt: skip
 
 
 _GRAMMAR = read("words")["grammar"]
@@ -274,21 +292,13 @@ def _other_name(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | 
     return in_passage(edit)(rng, sentence, pools)
 
 
-def put_negation_in(rng: random.Random, text: str) -> str | None:
+@at(_AUXILIARY, inside=True)
+def put_negation_in(rng: random.Random, found: re.Match[str]) -> str:
     """Deny what an auxiliary verb says."""
-    found = inner(rng, _AUXILIARY, text)
-    if found is None:
-        return None
-    return put(text, found, f"{found.group()} {rng.choice(['not', 'never'])}")
+    return f"{found.group()} {rng.choice(['not', 'never'])}"
 
 
-def take_negation_out(rng: random.Random, text: str) -> Edit | str | None:
-    """Drop a denial, or put its opposite in its place."""
-    found = one_of(rng, _NEGATION, text)
-    return _swapped_negation(rng, text) if found is None else put(text, found, "")
-
-
-_swapped_negation = swapping(_SWAPPED["negation"])
+take_negation_out = first_of(at(_NEGATION)(lambda _rng, _found: ""), swapping(_SWAPPED["negation"]))
 
 
 def _word_order(rng: random.Random, text: str) -> str | None:
@@ -354,15 +364,15 @@ def _word_space(rng: random.Random, text: str) -> str | None:
     return put(text, word, f"{word.group()[:3]} {word.group()[3:]}") if word is not None else None
 
 
-def _hyphen(rng: random.Random, text: str) -> Edit | str | None:
-    found = one_of(rng, _HYPHEN, text)
-    if found is not None:
-        return put(text, found, rng.choice(["", " "]))
-    found = one_of(rng, _PREFIX, text)
-    if found is None:
-        return None
-    hyphened = put(text, found, f"{found.group()}-")
-    return rng.choice([Edit(text, hyphened), Edit(hyphened, text)])
+@at(_HYPHEN)
+def _without_hyphen(rng: random.Random, _found: re.Match[str]) -> str:
+    return rng.choice(["", " "])
+
+
+@at(_PREFIX)
+def _prefix_hyphen(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    plain, hyphened = found.group(), f"{found.group()}-"
+    return rng.choice([(plain, hyphened), (hyphened, plain)])
 
 
 def _left_out(marks: Sequence[str]) -> EditMaker:
@@ -394,7 +404,8 @@ WORD_KINDS: tuple[Kind, ...] = (
     tamper("added_word", "a word is added", _added),
     tamper("one_letter", "one letter is another, missing, added or moved", _one_letter),
     tamper("word_space", "a space between words is gone, or one is in a word", _word_space),
-    tamper("hyphen", "re-sign is resign, well-known is well known", _hyphen),
+    tamper("hyphen", "re-sign is resign, well-known is well known",
+           first_of(_without_hyphen, _prefix_hyphen)),
     tamper("ellipsis_join", "an ellipsis stands for words that are left out", _left_out(_ELLIPSES)),
     tamper("silent_join", "words are left out without a mark", _left_out(())),
-)
+)  # fmt: skip
