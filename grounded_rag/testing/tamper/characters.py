@@ -12,16 +12,19 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from grounded_rag.testing.tamper.cases import Kind, read
-from grounded_rag.testing.tamper.quotes import Edit, EditMaker, benign, tamper
-from grounded_rag.testing.tamper.words import (
+from grounded_rag.testing.tamper.quotes import (
     WORD,
     Change,
+    Edit,
+    EditMaker,
     at,
+    benign,
     inner,
     long_word,
     matches_inside,
     one_of,
     put,
+    tamper,
 )
 
 HOMOGLYPHS: Mapping[str, str] = read("characters")["homoglyphs"]

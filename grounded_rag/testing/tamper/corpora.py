@@ -28,7 +28,7 @@ from grounded_rag.types import Frozen, Span
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[^\W_a-z])|(?<=[。！？])")
 _MARKER = re.compile(r"\s*(?:[-*+>•]\s+|\d{1,3}[.)]\s+)*")
 _MARKUP = re.compile(r"[*_`\[\]|<>#\\~{}^=�]|&\w+;|``|''|https?:|\.\.\.|…")
-_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})+\b")
+NAME = re.compile(r"\b[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})+\b")
 _RULE = re.compile(r"[\s|:-]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _MIN_WORDS, _MAX_WORDS = 6, 45
@@ -53,7 +53,7 @@ def pools_of(corpus: Corpus) -> Pools:
     """Return everything the classes may draw from, in a fixed order."""
     neighbours = {passage.id: sentences_of(passage) for passage in corpus.passages}
     rows = {passage.id: rows_of(passage) for passage in corpus.passages}
-    names = {name for passage in corpus.passages for name in _NAME.findall(passage.text)}
+    names = {name for passage in corpus.passages for name in NAME.findall(passage.text)}
     return Pools(
         names=tuple(sorted(names)),
         sentences=tuple(s for group in neighbours.values() for s in group),

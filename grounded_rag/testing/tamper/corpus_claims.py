@@ -14,12 +14,11 @@ from functools import partial
 
 from grounded_rag.testing.tamper.cases import Cited, Draw, Draws, Kind, Pools, read
 from grounded_rag.testing.tamper.claims import false, honest, rounds
-from grounded_rag.testing.tamper.quotes import EditMaker, edit_of
+from grounded_rag.testing.tamper.quotes import EditMaker, at, edit_of, exchanged, put, swapping
 from grounded_rag.testing.tamper.words import (
     GROUPED_NUMBER,
     MONTHS,
     WEEKDAYS,
-    at,
     change_currency,
     change_date,
     change_digit,
@@ -28,10 +27,7 @@ from grounded_rag.testing.tamper.words import (
     change_scale,
     change_time,
     change_unit,
-    exchanged,
-    put,
     put_negation_in,
-    swapping,
     take_negation_out,
 )
 

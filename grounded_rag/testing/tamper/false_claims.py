@@ -36,7 +36,7 @@ from grounded_rag.testing.tamper.claims import (
     small,
     statements,
 )
-from grounded_rag.testing.tamper.words import put
+from grounded_rag.testing.tamper.quotes import put
 
 _FROM_CORPUS = 0.3
 

@@ -30,7 +30,7 @@ from grounded_rag.testing.tamper.claims import (
     stop,
     table_of,
 )
-from grounded_rag.testing.tamper.words import one_of, put
+from grounded_rag.testing.tamper.quotes import one_of, put
 
 _LONG_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{8,}(?![^\W\d_])")
 _INNER_WORD = re.compile(r"(?<= )[^\W\d_]{4,}(?= )")

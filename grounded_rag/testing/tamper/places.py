@@ -17,7 +17,10 @@ from grounded_rag.testing.tamper.quotes import (
     Edit,
     benign,
     edit_of,
+    long_word,
+    one_of,
     presents,
+    put,
     tamper,
     tampers,
 )
@@ -26,9 +29,6 @@ from grounded_rag.testing.tamper.words import (
     change_digit,
     change_modality,
     change_number_word,
-    long_word,
-    one_of,
-    put,
 )
 from grounded_rag.types import Span
 

@@ -4,138 +4,30 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from grounded_rag.testing.tamper.cases import Draw, Kind, Pools, Sentence, read
+from grounded_rag.testing.tamper.corpora import NAME
 from grounded_rag.testing.tamper.quotes import (
+    WORD,
+    Change,
     Edit,
     EditMaker,
+    at,
+    exchanged,
+    first_of,
     in_passage,
+    in_series,
+    long_word,
+    one_of,
+    put,
+    swapping,
     tamper,
     tampers,
 )
 
-WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 MONTHS: Sequence[str] = read("words")["series"]["months"]
 WEEKDAYS: Sequence[str] = read("words")["series"]["weekdays"]
-
-Change: TypeAlias = Callable[[random.Random, re.Match[str]], str]
-"""What stands in the place of a match."""
-
-Sides: TypeAlias = Callable[[random.Random, re.Match[str]], str | tuple[str, str] | None]
-"""What the quote has in the place of a match; or what the source has there, and then the quote."""
-
-
-def one_of(rng: random.Random, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return a random match of a pattern of ours in `text`, or None."""
-    found = list(pattern.finditer(text))
-    return rng.choice(found) if found else None
-
-
-def matches_inside(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """Return the matches that touch neither end of the text."""
-    return [m for m in pattern.finditer(text) if m.start() > 0 and m.end() < len(text) - 1]
-
-
-def inner(rng: random.Random, pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Return a random match that touches neither end of the text, or None."""
-    found = matches_inside(pattern, text)
-    return rng.choice(found) if found else None
-
-
-def long_word(
-    rng: random.Random, text: str, *, letters: int, plain: bool = False
-) -> re.Match[str] | None:
-    """Return a random word of at least so many letters, of ASCII alone where asked, or None."""
-    found = [
-        m for m in WORD.finditer(text)
-        if len(m.group()) >= letters and (m.group().isascii() or not plain)
-    ]  # fmt: skip
-    return rng.choice(found) if found else None
-
-
-def put(text: str, found: re.Match[str], other: str) -> str:
-    """Return `text` with `other` in the place of a match."""
-    return text[: found.start()] + other + text[found.end() :]
-
-
-def exchanged(text: str, first: re.Match[str], second: re.Match[str]) -> str:
-    """Return `text` with two matches in each other's place."""
-    return put(put(text, second, first.group()), first, second.group())
-
-
-def at(pattern: re.Pattern[str], *, inside: bool = False) -> Callable[[Sides], EditMaker]:
-    """Return a decorator: the function gives what stands in the place of one random match.
-
-    Args:
-        pattern: What to look for.
-        inside: Whether the match must touch neither end of the text.
-    """
-
-    def decorate(sides: Sides) -> EditMaker:
-        def edit(rng: random.Random, text: str) -> Edit | None:
-            found = (inner if inside else one_of)(rng, pattern, text)
-            made = None if found is None else sides(rng, found)
-            if found is None or made is None:
-                return None
-            source, quote = (found.group(), made) if isinstance(made, str) else made
-            return Edit(put(text, found, source), put(text, found, quote))
-
-        return edit
-
-    return decorate
-
-
-def first_of(*edits: EditMaker) -> EditMaker:
-    """Return the first of several edits that finds something to change."""
-
-    def edit(rng: random.Random, text: str) -> Edit | str | None:
-        tried = (each(rng, text) for each in edits)
-        return next((made for made in tried if made is not None), None)
-
-    return edit
-
-
-def swapping(pairs: Sequence[Sequence[str]]) -> EditMaker:
-    """Return an edit that puts the counterpart of a listed expression in its place."""
-
-    def edit(rng: random.Random, text: str) -> str | None:
-        order = list(pairs)
-        rng.shuffle(order)
-        for old, new in order:
-            found = one_of(rng, _whole(old), text)
-            if found is not None:
-                return put(text, found, _like(found.group(), new))
-        return None
-
-    return edit
-
-
-def in_series(words: Sequence[str]) -> EditMaker:
-    """Return an edit that puts another word of a series in the place of one."""
-
-    def other(rng: random.Random, found: re.Match[str]) -> str:
-        others = [word for word in words if word.lower() != found.group().lower()]
-        return _like(found.group(), rng.choice(others))
-
-    fold = re.IGNORECASE if words[0].islower() else 0
-    return at(re.compile(rf"\b(?:{'|'.join(words)})\b", fold))(other)
-
-
-def _like(model: str, word: str) -> str:
-    """Return `word` with a first capital where `model` has one."""
-    return word[0].upper() + word[1:] if model[0].isupper() else word
-
-
-@cache
-def _whole(expression: str) -> re.Pattern[str]:
-    left = r"(?<!\w)" if expression[0].isalpha() else ""
-    right = r"(?!\w)" if expression[-1].isalpha() else ""
-    fold = re.IGNORECASE if expression.islower() else 0
-    return re.compile(left + re.escape(expression) + right, fold)
-
 
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w]|[.,]\d)")
 _DECIMAL = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,]\d)")
@@ -271,7 +163,6 @@ NUMBER_KINDS: tuple[Kind, ...] = (
 
 
 _GRAMMAR = read("words")["grammar"]
-_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})+\b")
 _AUXILIARY = re.compile(rf"\b(?:{'|'.join(_GRAMMAR['auxiliary'])})\b")
 _NEGATION = re.compile(r" not\b| never\b| no(?= )|(?<=[a-z])n['’]t\b| neither\b|(?<=can)not\b")
 _SPACE = re.compile(r"(?<=[^\W\d_]) (?=[^\W\d_])")
@@ -282,7 +173,7 @@ _ELLIPSES = ("...", "…", "[...]", "[…]", "(...)", ". . .", "....", "--", "/"
 
 def _other_name(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
     def edit(rng: random.Random, text: str) -> str | None:
-        found = one_of(rng, _NAME, text)
+        found = one_of(rng, NAME, text)
         if found is None:
             return None
         some = rng.sample(pools.names, min(8, len(pools.names)))
