@@ -59,7 +59,7 @@ def _superscript(rng: random.Random, text: str) -> Edit | None:
     sides = [found.group() + marks[place], found.group() + str(place)]
     if found.group().isdigit():
         rng.shuffle(sides)
-    return Edit(*(put(text, found, side) for side in sides))
+    return Edit(put(text, found, sides[0]), put(text, found, sides[1]))
 
 
 @at(_BARE_NUMBER)

@@ -76,18 +76,18 @@ def _endings(rng: random.Random, pools: Pools) -> Iterator[tuple[str, Statement]
         yield ending, rng.choice(amounts) if of_amount else statement
 
 
-def _by_language(*path: str, without: str = "") -> Said:
+def _by_language(*path: str, leave_out: str = "") -> Said:
     """Return the texts of all languages but one, each with a statement of its language."""
 
     def said(rng: random.Random, _pools: Pools) -> Iterator[tuple[str, Statement]]:
-        codes = [code for code in material(*path) if code != without]
+        codes = [code for code in material(*path) if code != leave_out]
         for code, text in rounds(rng, [(c, text) for c in codes for text in _texts(*path, c)]):
             yield text, rng.choice(statements(code))
 
     return said
 
 
-_foreign = partial(_by_language, without="en")
+_foreign = partial(_by_language, leave_out="en")
 
 
 def _torn(
