@@ -27,8 +27,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grounded_rag import verify
-from grounded_rag.testing.tamper import BENIGN, TAMPERS, Kind, load_corpus, load_data, pools_of
-from grounded_rag.testing.tamper.values import Pools, Sentence
+from grounded_rag.testing.tamper import (
+    BENIGN,
+    TAMPERS,
+    Kind,
+    Pools,
+    Sentence,
+    load_corpus,
+    load_data,
+    pools_of,
+)
 from grounded_rag.verification.locate import Quote, Source, locate
 
 CLAIMS, CHUNKS, WORDS, CHARS = 8, 10, 21, 1900
@@ -182,11 +190,12 @@ def _changed(rng: random.Random, pools: Pools, state: str, sentence: Sentence) -
         return sentence.passage.text, sentence.text
     kinds: Sequence[Kind] = BENIGN if state == "benign" else TAMPERS
     for kind in rng.sample(list(kinds), len(kinds)):
-        draw = kind.make(rng, sentence, pools)
-        if draw is None or draw.cited is None or draw.quote in draw.chunks[0]:
+        draw = kind.make(rng, sentence, pools) if kind.make is not None else None
+        if draw is None or draw.missing:
             continue
-        if abs(len(draw.quote.split()) - WORDS) <= 3:
-            return draw.chunks[0], draw.quote
+        (passage, quote), *_ = draw.cited
+        if quote not in passage.text and abs(len(quote.split()) - WORDS) <= 3:
+            return passage.text, quote
     return sentence.passage.text, f"{sentence.text[:-1]}~"
 
 

@@ -29,15 +29,14 @@ from grounded_rag.ingest import chunk, read_document, scan
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing.tamper import (
     CLAIM_KINDS,
-    Cited,
-    ClaimKind,
-    ClaimResult,
     Corpus,
-    JudgedClaim,
-    LabelledClaim,
+    Finding,
+    FuzzCase,
+    Kind,
+    KindResult,
     Passage,
-    draw_claims,
-    judge_claim,
+    draw_cases,
+    judge,
     pools_of,
     result_of,
 )
@@ -67,31 +66,34 @@ def passage_of(item: RetrievedChunk) -> Passage:
 
 def generated(
     chunks: Mapping[str, RetrievedChunk], *, per_class: int, seed: int
-) -> Iterator[tuple[ClaimKind, list[JudgedClaim]]]:
+) -> Iterator[tuple[Kind, list[Finding]]]:
     """Yield the classes of the generator with their judged claims."""
     passages = tuple(
         passage_of(item) for item in chunks.values() if "hostile" not in item.chunk.doc_id
     )
     pools = pools_of(Corpus(name="demo", passages=passages))
     for kind in CLAIM_KINDS:
-        drawn = draw_claims(kind, pools, count=per_class, seed=seed)
-        yield kind, [judge_claim(item, verify, known=chunks) for item in drawn]
+        drawn = draw_cases(kind, pools, count=per_class, seed=seed)
+        yield kind, [found for item in drawn for found in judge([item], verify, known=chunks)]
 
 
-def paraphrased(
-    path: Path, chunks: Mapping[str, RetrievedChunk], split: str
-) -> Iterator[JudgedClaim]:
+def paraphrased(path: Path, chunks: Mapping[str, RetrievedChunk], split: str) -> Iterator[Finding]:
     """Yield the judged paraphrases of one split whose quote stands in one chunk."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
             cited = next((c for c in chunks.values() if row["quote"] in c.chunk.text), None)
             if row["split"] == split and cited is not None:
-                item = LabelledClaim(
-                    f"paraphrase {row.get('near', '')}".strip(), True, row["paraphrase"],
-                    (Cited(passage_of(cited), row["quote"]),),
-                )  # fmt: skip
-                yield judge_claim(item, verify, known=chunks)
+                item = FuzzCase(
+                    id=row["paraphrase"],
+                    kind=f"paraphrase {row.get('near', '')}".strip(),
+                    label="reworded",
+                    chunks=(passage_of(cited),),
+                    cited=cited.chunk.id,
+                    quote=row["quote"],
+                    claim=row["paraphrase"],
+                )
+                yield from judge([item], verify, known=chunks)
 
 
 def share(hits: int, total: int) -> str:
@@ -101,42 +103,42 @@ def share(hits: int, total: int) -> str:
     return f"{hits:5}/{total:<5} {percent:6.2f}% [{100 * ends.low:.2f}, {100 * ends.high:.2f}]"
 
 
-def table(name: str, rows: Sequence[ClaimResult]) -> None:
+def table(name: str, rows: Sequence[KindResult]) -> None:
     """Print the counts of some classes."""
     heads = ("claims", "verbatim", "confirmed", "restated", "refused")
     print(f"\n{name:22}" + "".join(f"{head:>10}" for head in heads) + "   in its own words")
     for row in rows:
         counts = (row.made, row.verbatim, row.confirmed, row.restated, row.refused)
-        own = share(row.own_words, row.made)
+        own = share(row.passed, row.made)
         print(f"{row.kind:22}" + "".join(f"{count:10}" for count in counts) + f"   {own}")
 
 
-def targets(rows: Sequence[ClaimResult], paraphrases: Sequence[JudgedClaim]) -> None:
+def targets(rows: Sequence[KindResult], paraphrases: Sequence[Finding]) -> None:
     """Print the figures that are asked for, beside what is asked."""
-    false = [row for row in rows if not row.true]
-    honest = [row for row in rows if row.true and row.near]
+    false = [row for row in rows if row.label == "false"]
+    honest = [row for row in rows if row.label == "honest"]
     copies = [row for row in honest if row.kind in COPIES]
     print()
     for name, hits, part, asked in (
-        ("false in own words", sum(r.own_words for r in false), false, "at most 0.1%"),
+        ("false in own words", sum(r.passed for r in false), false, "at most 0.1%"),
         ("copies, notation verbatim", sum(r.verbatim for r in copies), copies, "at least 99%"),
-        ("honest in own words", sum(r.own_words for r in honest), honest, "at least 97%"),
+        ("honest in own words", sum(r.passed for r in honest), honest, "at least 97%"),
     ):
         print(f"{name:28}{share(hits, sum(r.made for r in part))}   ({asked})")
-    refused = sum(item.fate == "refused" for item in paraphrases)
-    restated = sum(item.fate == "restated" for item in paraphrases)
+    refused = sum(item.found == "refused" for item in paraphrases)
+    restated = sum(item.found == "restated" for item in paraphrases)
     print(f"{'paraphrases refused':28}{share(refused, len(paraphrases))}   (at most 3%)")
     print(f"{'paraphrases restated':28}{share(restated, len(paraphrases))}")
 
 
-def by_language(judged: Sequence[JudgedClaim]) -> None:
+def by_language(judged: Sequence[Finding]) -> None:
     """Print the share of honest claims that ship in their own words, by language."""
-    groups: dict[str, list[JudgedClaim]] = defaultdict(list)
+    groups: dict[str, list[Finding]] = defaultdict(list)
     for item in judged:
         groups[item.language].append(item)
     print("\nhonest in own words by language")
     for language, part in groups.items():
-        print(f"{language:28}{share(sum(item.own_words for item in part), len(part))}")
+        print(f"{language:28}{share(sum(item.passed for item in part), len(part))}")
 
 
 def main() -> int:
@@ -158,23 +160,20 @@ def main() -> int:
     if not path.is_file():
         print(f"{path}: not there, paraphrases skipped", file=sys.stderr)
     paraphrases = list(paraphrased(path, chunks, options.split)) if path.is_file() else []
-    rows = [result_of(kind, part) for kind, part in classes]
-    table("false", [row for row in rows if not row.true])
-    table("honest, the same words", [row for row in rows if row.true and row.near])
-    groups: dict[str, list[JudgedClaim]] = defaultdict(list)
+    rows = [result_of(kind.name, kind.label, part) for kind, part in classes]
+    table("false", [row for row in rows if row.label == "false"])
+    table("honest, the same words", [row for row in rows if row.label == "honest"])
+    groups: dict[str, list[Finding]] = defaultdict(list)
     for item in paraphrases:
         groups[item.kind].append(item)
-    others = [
-        result_of(ClaimKind(name, True, "", lambda _rng, _pools: iter(()), near=False), part)
-        for name, part in groups.items()
-    ]
-    table("honest, other words", [*(r for r in rows if r.true and not r.near), *others])
-    near = {kind.name for kind, _ in classes if kind.true and kind.near}
+    others = [result_of(name, "reworded", part) for name, part in groups.items()]
+    table("honest, other words", [*(r for r in rows if r.label == "reworded"), *others])
+    near = {kind.name for kind, _ in classes if kind.label == "honest"}
     by_language([item for item in judged if item.kind in near])
     targets(rows, paraphrases)
     for item in (*judged, *paraphrases):
-        if item.kind.startswith(options.show or "\0") and item.own_words is not item.true:
-            print(f"- {item.fate}: {item.claim}\n    {item.quote}\n    {item.why}")
+        if item.kind.startswith(options.show or "\0") and item.wrong:
+            print(f"- {item.found}: {item.claim}\n    {item.quote}\n    {item.detail}")
     return 0
 
 

@@ -6,7 +6,7 @@ from grounded_rag.testing.assertions import assert_grounded
 from grounded_rag.testing.fakes import ScriptedGenerator, StaticRetriever, make_chunk, make_draft
 
 if TYPE_CHECKING:
-    from grounded_rag.testing.fakes import HashEmbedding
+    from grounded_rag.testing.embedding import HashEmbedding
 
 __all__ = [
     "HashEmbedding",
@@ -19,9 +19,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # LlamaIndex takes a second to import; only the embedding needs it.
+    # LlamaIndex takes seconds to import; only the embedding needs it.
     if name == "HashEmbedding":
-        from grounded_rag.testing.fakes import HashEmbedding
+        from grounded_rag.testing.embedding import HashEmbedding
 
         return HashEmbedding
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,8 +13,8 @@ and use it in a test:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 
@@ -27,24 +27,9 @@ from grounded_rag.testing.tamper import (
 )
 
 
-class TamperFuzz(Protocol):
-    """What the fixture hands out."""
-
-    def __call__(
-        self,
-        corpus: str | Path = "demo",
-        *,
-        per_class: int = PER_CLASS,
-        seed: int = 0,
-        verify: Verifier | None = None,
-    ) -> FuzzReport:
-        """Fuzz with the documents of a folder and fail the test on a wrong judgement."""
-        ...
-
-
 @pytest.fixture(scope="session")
-def tamper_fuzz() -> TamperFuzz:
-    """Return a function that fuzzes with a folder and fails the test on a wrong judgement."""
+def tamper_fuzz() -> Callable[..., FuzzReport]:
+    """Return `fuzz_folder`, which fails the test on a wrong judgement."""
     return fuzz_folder
 
 
@@ -59,7 +44,7 @@ def fuzz_folder(
 
     Args:
         corpus: "demo", or a folder of text files.
-        per_class: Quotes a class.
+        per_class: Quotes per class, as far as there is material.
         seed: Seed of the randomness.
         verify: The verifier; by default `grounded_rag.verify`.
 

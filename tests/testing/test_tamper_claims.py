@@ -10,14 +10,15 @@ from grounded_rag.testing.tamper import (
     FALSE_CLAIMS,
     TRUE_CLAIMS,
     Corpus,
-    draw_claims,
+    draw_cases,
     fate_of,
     load_corpus,
     pools_of,
-    run_claims,
+    run_fuzz,
 )
-from grounded_rag.testing.tamper.altered import subject_of, without
-from grounded_rag.testing.tamper.claim_values import languages, own_statements, read
+from grounded_rag.testing.tamper.cases import read
+from grounded_rag.testing.tamper.claims import languages, statements
+from grounded_rag.testing.tamper.false_claims import without
 
 COUNT = 10
 
@@ -34,34 +35,34 @@ def no_pools():
 
 def drawn(name, pools, count=COUNT, seed=1):
     kind = next(kind for kind in CLAIM_KINDS if kind.name == name)
-    return draw_claims(kind, pools, count=count, seed=seed)
+    return draw_cases(kind, pools, count=count, seed=seed)
 
 
 @pytest.mark.parametrize("kind", CLAIM_KINDS, ids=lambda kind: kind.name)
 def test_every_quote_is_a_literal_part_of_its_passage(kind, pools):
-    found = draw_claims(kind, pools, count=COUNT, seed=1)
+    found = draw_cases(kind, pools, count=COUNT, seed=1)
     assert len(found) == COUNT
     for item in found:
-        assert item.true is kind.true
+        assert item.label == kind.label
         assert item.claim.strip()
-        assert item.cited
-        assert all(cited.quote in cited.passage.text for cited in item.cited)
+        texts = {chunk.id: chunk.text for chunk in item.chunks}
+        assert all(cited.quote in texts[cited.chunk_id] for cited in item.citations)
 
 
 @pytest.mark.parametrize("kind", CLAIM_KINDS, ids=lambda kind: kind.name)
 def test_the_same_seed_gives_the_same_claims(kind, pools):
-    first, again = (draw_claims(kind, pools, count=COUNT, seed=4) for _ in range(2))
+    first, again = (draw_cases(kind, pools, count=COUNT, seed=4) for _ in range(2))
     assert first == again
-    assert first != draw_claims(kind, pools, count=COUNT, seed=5)
+    assert first != draw_cases(kind, pools, count=COUNT, seed=5)
 
 
 def test_there_are_thousands_of_false_and_of_honest_claims_in_twelve_languages(no_pools):
-    false = [c for k in FALSE_CLAIMS for c in draw_claims(k, no_pools, count=400, seed=0)]
-    honest = [c for k in TRUE_CLAIMS for c in draw_claims(k, no_pools, count=400, seed=0)]
+    false = [c for k in FALSE_CLAIMS for c in draw_cases(k, no_pools, count=400, seed=0)]
+    honest = [c for k in TRUE_CLAIMS for c in draw_cases(k, no_pools, count=400, seed=0)]
     assert len(false) >= 5000
     assert len(honest) >= 1000
     assert len({item.language for item in honest}) >= 12
-    assert len({(item.claim, item.cited) for item in false}) == len(false)
+    assert len({(item.claim, item.citations, item.chunks) for item in false}) == len(false)
 
 
 def test_the_material_is_as_wide_as_the_classes_promise():
@@ -97,21 +98,21 @@ def strings(value):
 def test_a_torn_claim_stands_word_by_word_in_a_longer_text(name, no_pools):
     for item in drawn(name, no_pools, count=100):
         words = item.claim.removesuffix(".").lower()
-        assert words in item.passages[0].text.lower()
+        assert words in item.chunks[0].text.lower()
 
 
 @pytest.mark.parametrize("name", ["frame", "ending", "frame_other", "ending_other"])
 def test_no_sentence_of_the_source_is_the_torn_claim(name, no_pools):
     for item in drawn(name, no_pools, count=200):
-        assert not item.passages[0].text.startswith(item.claim)
-        assert f"{item.claim[-20:]} {item.claim}" not in item.passages[0].text
+        assert not item.chunks[0].text.startswith(item.claim)
+        assert f"{item.claim[-20:]} {item.claim}" not in item.chunks[0].text
 
 
 def test_a_splice_cites_its_sentences_in_every_way(no_pools):
     found = drawn("splice", no_pools, count=100)
-    assert {len(item.cited) for item in found} == {1, 2}
-    assert {len(item.passages) for item in found} == {1, 2}
-    assert all(item.claim not in passage.text for item in found for passage in item.passages)
+    assert {len(item.citations) for item in found} == {1, 2}
+    assert {len(item.chunks) for item in found} == {1, 2}
+    assert all(item.claim not in passage.text for item in found for passage in item.chunks)
 
 
 def test_a_wrong_cell_is_never_the_right_one(no_pools):
@@ -123,7 +124,7 @@ def test_a_wrong_cell_is_never_the_right_one(no_pools):
 def test_a_heading_that_denies_stands_above_its_claim(no_pools):
     denying = set(itertools.chain.from_iterable(read("headings")["denying"].values()))
     for item in drawn("heading", no_pools, count=100):
-        passage = item.passages[0]
+        passage = item.chunks[0]
         before = passage.text[: passage.text.index(item.claim)]
         assert denying & set(passage.headings) or any(heading in before for heading in denying)
 
@@ -131,7 +132,7 @@ def test_a_heading_that_denies_stands_above_its_claim(no_pools):
 def test_a_spoofed_claim_holds_a_character_that_its_source_lacks(no_pools):
     for item in drawn("spoof", no_pools, count=100):
         assert set(item.poison) & set(item.claim)
-        assert not set(item.poison) & set(item.passages[0].text)
+        assert not set(item.poison) & set(item.chunks[0].text)
 
 
 def test_whole_statements_are_their_quotes():
@@ -155,9 +156,9 @@ def test_the_part_in_brackets_is_dropped_and_the_rest_reads_on():
 
 
 def test_insertions_stand_between_subject_and_verb():
-    parcels, *_ = [s for s in own_statements() if s.clause.startswith("parcels")]
-    assert subject_of(parcels) == "parcels of up to 20 kilograms"
-    assert all(subject_of(statement) for statement in own_statements())
+    parcels, *_ = [s for s in statements() if s.clause.startswith("parcels")]
+    assert parcels.subject == "parcels of up to 20 kilograms"
+    assert all(statement.subject for statement in statements())
 
 
 def verdict_of(text, *, tier="none", restatement=None, restated=False):
@@ -196,9 +197,9 @@ def test_a_verifier_that_ships_everything_fails_and_one_that_ships_nothing_does_
 
     corpus = load_corpus("demo")
     kinds = [kind for kind in CLAIM_KINDS if kind.name in ("tense", "whole")]
-    shipped = run_claims(corpus, per_class=5, verify=credulous, kinds=kinds)
+    shipped = run_fuzz(corpus, per_class=5, verify=credulous, kinds=kinds)
     assert shipped.failed
-    assert shipped.total(true=False).own_words == 5
-    assert run_claims(corpus, per_class=5, verify=deaf, kinds=kinds).failed
-    honest = [kind for kind in kinds if kind.true]
-    assert not run_claims(corpus, per_class=5, verify=credulous, kinds=honest).failed
+    assert shipped.total("false").passed == 5
+    assert run_fuzz(corpus, per_class=5, verify=deaf, kinds=kinds).failed
+    honest = [kind for kind in kinds if kind.label == "honest"]
+    assert not run_fuzz(corpus, per_class=5, verify=credulous, kinds=honest).failed

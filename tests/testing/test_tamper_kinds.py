@@ -43,7 +43,7 @@ def test_a_tampered_quote_is_not_what_the_cited_chunk_says(kind, cases):
     for case in cases[kind.name]:
         assert case.label == "tamper"
         assert case.expected is None
-        if kind.literal:
+        if kind.name in ("truncated_word", "truncated_number"):
             assert case.quote in case.cited_text
         else:
             assert case.quote not in case.cited_text

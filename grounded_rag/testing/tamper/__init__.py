@@ -1,4 +1,4 @@
-"""A tamper fuzzer: labelled quotes from real text, counted through any verifier.
+"""A tamper fuzzer: labelled quotes and claims, counted through any verifier.
 
     from grounded_rag.testing.tamper import load_corpus, run_fuzz
 
@@ -6,41 +6,56 @@
     assert not report.failed, report.findings
 
 Each class of `TAMPERS` makes quotes that the cited chunk does not contain, each class of `BENIGN`
-quotes that differ from it in presentation only. The fuzzer's word lists and its oracle (plain
-`in` over the unfolded text) are its own; it knows the verifier by its public function alone.
+quotes that differ from it in presentation only. With `kinds=CLAIM_KINDS`, claims about literal
+quotes are drawn instead: those of `FALSE_CLAIMS` say what their sources do not assert, those of
+`TRUE_CLAIMS` are whole statements with at most one harmless edit.
 
-`run_claims` does the same for claims about literal quotes: the false classes of `CLAIM_KINDS` say
-what their sources do not assert, the true ones are whole statements with one harmless edit.
+The fuzzer's word lists and its oracle (plain `in` over the unfolded text) are its own; it knows the
+verifier by its public function alone.
 """
 
-from grounded_rag.testing.tamper.claim_run import (
-    CLAIM_KINDS,
-    FALSE_CLAIMS,
-    MIN_HONEST,
-    TRUE_CLAIMS,
-    ClaimReport,
-    ClaimResult,
-    JudgedClaim,
-    draw_claims,
-    fate_of,
-    judge_claim,
-    result_of,
-    run_claims,
+from grounded_rag.testing.tamper.cases import (
+    Cited,
+    Draw,
+    FuzzCase,
+    Kind,
+    Label,
+    Passage,
+    Pools,
+    Sentence,
 )
-from grounded_rag.testing.tamper.claim_values import Cited, ClaimKind, LabelledClaim
 from grounded_rag.testing.tamper.corpora import Corpus, load_corpus, load_data, pools_of, read_cases
-from grounded_rag.testing.tamper.report import MIN_BENIGN, Finding, FuzzReport, KindResult
+from grounded_rag.testing.tamper.report import (
+    MIN_BENIGN,
+    MIN_HONEST,
+    Finding,
+    Found,
+    FuzzReport,
+    KindResult,
+    result_of,
+)
 from grounded_rag.testing.tamper.run import (
     BENIGN,
+    CLAIM_KINDS,
+    FALSE_CLAIMS,
     KINDS,
     PER_CLASS,
     TAMPERS,
+    TRUE_CLAIMS,
     Verifier,
     draw_cases,
+    fate_of,
+    judge,
     run_cases,
+    run_claims,
     run_fuzz,
 )
-from grounded_rag.testing.tamper.values import FuzzCase, FuzzChunk, Kind, Label, Passage
+
+# The values of quotes serve claims as well: these are further names of them.
+FuzzChunk = Passage
+ClaimResult = KindResult
+JudgedClaim = Finding
+ClaimReport = FuzzReport
 
 __all__ = [
     "BENIGN",
@@ -53,11 +68,12 @@ __all__ = [
     "TAMPERS",
     "TRUE_CLAIMS",
     "Cited",
-    "ClaimKind",
     "ClaimReport",
     "ClaimResult",
     "Corpus",
+    "Draw",
     "Finding",
+    "Found",
     "FuzzCase",
     "FuzzChunk",
     "FuzzReport",
@@ -65,13 +81,13 @@ __all__ = [
     "Kind",
     "KindResult",
     "Label",
-    "LabelledClaim",
     "Passage",
+    "Pools",
+    "Sentence",
     "Verifier",
     "draw_cases",
-    "draw_claims",
     "fate_of",
-    "judge_claim",
+    "judge",
     "load_corpus",
     "load_data",
     "pools_of",

@@ -1,116 +1,106 @@
-"""Classes that change single characters: what careless Unicode folding cannot tell apart."""
+"""Classes of quotes that change single characters.
+
+The tampered ones are what careless Unicode folding cannot tell apart, the benign ones what a source
+and a faithful quote of it may differ in.
+"""
 
 from __future__ import annotations
 
 import random
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-from grounded_rag.testing.tamper.values import (
+from grounded_rag.testing.tamper.cases import Kind, read
+from grounded_rag.testing.tamper.quotes import (
     WORD,
+    Change,
     Edit,
     EditMaker,
-    Kind,
-    Pools,
+    at,
     benign,
     inner,
+    long_word,
+    matches_inside,
     one_of,
     put,
     tamper,
 )
-from grounded_rag.testing.tamper.words import (
-    ACCENTS,
-    ENTITIES,
-    FRACTIONS,
-    HOMOGLYPHS,
-    LIGATURES,
-    OPERATORS,
-    OTHER_LETTERS,
-    SUBSCRIPTS,
-    SUPERSCRIPTS,
-)
+
+HOMOGLYPHS: Mapping[str, str] = read("characters")["homoglyphs"]
+_ACCENTS: Mapping[str, str] = read("characters")["accents"]
+_FRACTIONS: Mapping[str, str] = read("characters")["fractions"]
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 
 _BARE_NUMBER = re.compile(r"(?<= )\d{1,6}(?=[ ,;])")
 _LOOK_ALIKE = re.compile(f"[{''.join(HOMOGLYPHS)}]")
 _ACCENTED = re.compile("[À-ÖØ-öø-ÿ]")
-_PLAIN_VOWEL = re.compile(f"(?<=[a-z])[{''.join(ACCENTS)}](?=[a-z])")
+_PLAIN_VOWEL = re.compile(f"(?<=[a-z])[{''.join(_ACCENTS)}](?=[a-z])")
 _COMMA = re.compile(r"(?<=\w)[,;:](?= )")
 _GAP = re.compile(r"(?<=[a-z]) (?=[a-z])")
 _CAPITALS = re.compile(r"(?<=\W)[A-Z]{2,}(?=\W)")
 _INNER_LETTER = re.compile(r"(?<=[ \w])[A-Za-z](?=\w)")
 
 
-def _homoglyph(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = inner(rng, _LOOK_ALIKE, text)
+@at(_LOOK_ALIKE, inside=True)
+def _homoglyph(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    letter = found.group()
+    other = rng.choice(HOMOGLYPHS[letter])
+    return rng.choice([(letter, other), (other, letter)])
+
+
+def _superscript(rng: random.Random, text: str) -> Edit | None:
+    found = one_of(rng, _BARE_NUMBER, text) or long_word(rng, text, letters=4)
     if found is None:
         return None
-    changed = put(text, found, rng.choice(HOMOGLYPHS[found.group()]))
-    return rng.choice([Edit(text, changed), Edit(changed, text)])
-
-
-def _superscript(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        words = [m for m in WORD.finditer(text) if len(m.group()) > 3]
-        if not words:
-            return None
-        found = rng.choice(words)
-    marks = rng.choice([SUPERSCRIPTS, SUBSCRIPTS])
+    marks = rng.choice([_SUPERSCRIPTS, _SUBSCRIPTS])
     place = rng.randrange(2, 10)
-    raised, level = found.group() + marks[place], found.group() + str(place)
-    sides = [put(text, found, raised), put(text, found, level)]
+    sides = [found.group() + marks[place], found.group() + str(place)]
     if found.group().isdigit():
         rng.shuffle(sides)
-    return Edit(sides[0], sides[1])
+    return Edit(put(text, found, sides[0]), put(text, found, sides[1]))
 
 
-def _fraction(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    sign, spelled = rng.choice(sorted(FRACTIONS.items()))
-    return Edit(put(text, found, found.group() + sign), put(text, found, found.group() + spelled))
+@at(_BARE_NUMBER)
+def _fraction(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    sign, spelled = rng.choice(sorted(_FRACTIONS.items()))
+    return found.group() + sign, found.group() + spelled
 
 
-def _operator(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    sign, other = rng.choice(OPERATORS)
-    return Edit(put(text, found, sign + found.group()), put(text, found, other + found.group()))
+@at(_BARE_NUMBER)
+def _operator(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    sign, other = rng.choice(read("characters")["operators"])
+    return sign + found.group(), other + found.group()
 
 
-def _case_inside(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _case_inside(rng: random.Random, text: str) -> str | None:
     capitals = list(_CAPITALS.finditer(text))
     if capitals and rng.random() < 0.5:
         name = rng.choice(capitals)
-        return Edit(text, put(text, name, name.group().lower()))
+        return put(text, name, name.group().lower())
     found = inner(rng, _INNER_LETTER, text)
-    return Edit(text, put(text, found, found.group().swapcase())) if found is not None else None
+    return put(text, found, found.group().swapcase()) if found is not None else None
 
 
-def _accent(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _accent(rng: random.Random, text: str) -> Edit | str | None:
     found = inner(rng, _ACCENTED, text)
     if found is not None:
-        plain = _without_accent(found.group())
+        plain = [plain for plain, those in _ACCENTS.items() if found.group() in those]
         if plain:
-            return Edit(text, put(text, found, plain))
+            return put(text, found, plain[0])
     found = inner(rng, _PLAIN_VOWEL, text)
     if found is None:
         return None
-    accents = ACCENTS[found.group()]
+    accents = _ACCENTS[found.group()]
     changed = put(text, found, rng.choice(accents))
     other = put(text, found, rng.choice(accents))
     return rng.choice([Edit(text, changed), Edit(changed, text), Edit(changed, other)])
 
 
-def _without_accent(letter: str) -> str:
-    return next((plain for plain, those in ACCENTS.items() if letter in those), "")
-
-
-def _other_letter(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    pairs = [(plain, other) for plain, other in OTHER_LETTERS if plain in text[1:-1]]
+def _other_letter(rng: random.Random, text: str) -> Edit | None:
+    known = read("characters")["other_letters"]
+    pairs = [(plain, other) for plain, other in known if plain in text[1:-1]]
     if not pairs:
         return None
     plain, other = rng.choice(pairs)
@@ -119,71 +109,63 @@ def _other_letter(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
     return rng.choice([Edit(text, changed), Edit(changed, text)])
 
 
-def _punctuation(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _punctuation(rng: random.Random, text: str) -> str | None:
     if text.endswith("?"):
-        return Edit(text, f"{text[:-1]}.")
+        return f"{text[:-1]}."
     found = inner(rng, _COMMA, text)
     if found is not None:
         others = [mark for mark in ("", ".", ",", ";", ":", "?") if mark != found.group()]
-        return Edit(text, put(text, found, rng.choice(others)))
+        return put(text, found, rng.choice(others))
     found = inner(rng, _GAP, text)
-    return Edit(text, put(text, found, rng.choice([", ", "/", ". "]))) if found else None
+    return put(text, found, rng.choice([", ", "/", ". "])) if found is not None else None
 
 
-def _between_digits(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None or found.group().startswith("0"):
+@at(_BARE_NUMBER)
+def _between_digits(rng: random.Random, found: re.Match[str]) -> tuple[str, str] | None:
+    if found.group().startswith("0"):
         return None
-    number = found.group()
-    higher = str(int(number) + rng.randrange(1, 90))
+    number, higher = _range(rng, found)
     mark = rng.choice(["-", "–", "\N{MINUS SIGN}", "/", ":", "x", "×", "."])
-    others = [m for m in ("", " ", "+", "/", ":", ".", "*", ",") if m != mark]
-    other = rng.choice(others)
-    return Edit(
-        put(text, found, f"{number}{mark}{higher}"), put(text, found, f"{number}{other}{higher}")
-    )
+    other = rng.choice([m for m in ("", " ", "+", "/", ":", ".", "*", ",") if m != mark])
+    return f"{number}{mark}{higher}", f"{number}{other}{higher}"
 
 
-def _wrapped_range(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = one_of(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    number, higher = found.group(), str(int(found.group()) + rng.randrange(1, 90))
+@at(_BARE_NUMBER)
+def _wrapped_range(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    number, higher = _range(rng, found)
     dash = rng.choice(["-", "–", "\N{MINUS SIGN}"])
-    return Edit(
-        put(text, found, f"{number}{dash}\n{higher}"), put(text, found, f"{number}{higher}")
-    )
+    return f"{number}{dash}\n{higher}", f"{number}{higher}"
 
 
-def _markup_trap(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _range(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+    """Return a number and a higher one."""
+    return found.group(), str(int(found.group()) + rng.randrange(1, 90))
+
+
+def _markup_trap(rng: random.Random, text: str) -> Edit | None:
     found = one_of(rng, _BARE_NUMBER, text)
     if found is not None and rng.random() < 0.5:
         number = found.group()
-        return Edit(
-            put(text, found, f"2*{number}*4"),
-            put(text, found, rng.choice([f"2{number}4", f"2 {number} 4"])),
-        )
+        bare = rng.choice([f"2{number}4", f"2 {number} 4"])
+        return Edit(put(text, found, f"2*{number}*4"), put(text, found, bare))
     words = [m for m in WORD.finditer(text) if len(m.group()) > 3]
     if len(words) < 2:
         return None
     word = rng.choice(words)
     name = word.group().upper()
     mark = rng.choice("_*")
-    return Edit(
-        put(text, word, f"MAX{mark}{name}{mark}MB"),
-        put(text, word, rng.choice([f"MAX{name}MB", f"MAX {name} MB"])),
-    )
+    bare = rng.choice([f"MAX{name}MB", f"MAX {name} MB"])
+    return Edit(put(text, word, f"MAX{mark}{name}{mark}MB"), put(text, word, bare))
 
 
-def _damaged(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    words = [m for m in WORD.finditer(text) if len(m.group()) > 4]
-    if not words:
+def _damaged(rng: random.Random, text: str) -> Edit | None:
+    found = long_word(rng, text, letters=5)
+    if found is None:
         return None
-    word = rng.choice(words)
-    place = rng.randrange(1, len(word.group()) - 1)
+    word = found.group()
+    place = rng.randrange(1, len(word) - 1)
     mark = rng.choice(["\N{REPLACEMENT CHARACTER}", "\ue001", "?", "\x00"])
-    damaged = word.group()[:place] + mark + word.group()[place + 1 :]
-    return Edit(put(text, word, damaged), text)
+    return Edit(put(text, found, word[:place] + mark + word[place + 1 :]), text)
 
 
 CHARACTER_KINDS: tuple[Kind, ...] = (
@@ -208,44 +190,40 @@ _LONG_WORD = re.compile(r"(?<![\w-])[a-z]{8,}(?![\w-])")
 _COMPOUND = re.compile(r"(?<=[a-z]{2})-(?=[a-z]{2})")
 _INSIDE_WORD = re.compile(r"(?<=[^\W\d_])(?=[^\W\d_])")
 _WORD_EDGE = re.compile(r"(?<= )(?=[^\W\d_])|(?<=[^\W\d_])(?= )")
-_LIGATURE = re.compile("ffi|ffl|ff|fi|fl")
+_LIGATURE = re.compile("|".join(read("characters")["ligatures"]))
 _ASCII_WORD = re.compile(r"(?<=[ ])[A-Za-z0-9]+(?=[ ,;])|\d+")
-_VOWEL = re.compile(f"(?<=[a-z])[{''.join(ACCENTS)}](?=[a-z])")
 _APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 _AND = re.compile(r"(?<= )and(?= )")
-
-Change = Callable[[random.Random, re.Match[str]], str]
 
 
 def _some(
     rng: random.Random, pattern: re.Pattern[str], text: str, change: Change, *, most: int
 ) -> str | None:
     """Change one to `most` inner matches of a pattern, or return None where there is none."""
-    found = [m for m in pattern.finditer(text) if m.start() > 0 and m.end() < len(text) - 1]
+    found = matches_inside(pattern, text)
     if not found:
         return None
     chosen = rng.sample(found, min(len(found), rng.randrange(1, most + 1)))
     for match in sorted(chosen, key=lambda m: -m.start()):
-        text = text[: match.start()] + change(rng, match) + text[match.end() :]
+        text = put(text, match, change(rng, match))
     return text
 
 
 def _varied(
-    pattern: re.Pattern[str], change: Change, *, most: int = 4, sides: str = "source"
+    pattern: re.Pattern[str], change: Change, *, most: int = 4, either: bool = False
 ) -> EditMaker:
-    """Return a maker that varies the source, the quote, or either of them at random."""
+    """Return an edit that varies the source; or either side, at random."""
 
-    def make(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+    def edit(rng: random.Random, text: str) -> Edit | None:
         other = _some(rng, pattern, text, change, most=most)
         if other is None:
             return None
-        in_source = sides == "source" or (sides == "both" and rng.random() < 0.5)
-        return Edit(other, text) if in_source else Edit(text, other)
+        return Edit(text, other) if either and rng.random() >= 0.5 else Edit(other, text)
 
-    return make
+    return edit
 
 
-def _any(marks: tuple[str, ...]) -> Change:
+def _any(*marks: str) -> Change:
     return lambda rng, _match: rng.choice(marks)
 
 
@@ -257,25 +235,26 @@ def _split(rng: random.Random, match: re.Match[str]) -> str:
 
 
 def _ligate(_rng: random.Random, match: re.Match[str]) -> str:
-    return dict(LIGATURES)[match.group()]
+    ligature: str = read("characters")["ligatures"][match.group()]
+    return ligature
 
 
 def _widen(_rng: random.Random, match: re.Match[str]) -> str:
     return "".join(chr(ord(character) + 0xFEE0) for character in match.group())
 
 
-def _unicode_form(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _unicode_form(rng: random.Random, text: str) -> Edit | None:
     composed = unicodedata.normalize("NFC", text)
     if composed == unicodedata.normalize("NFD", text):
-        found = inner(rng, _VOWEL, text)
+        found = inner(rng, _PLAIN_VOWEL, text)
         if found is None:
             return None
-        composed = put(text, found, rng.choice(ACCENTS[found.group()]))
+        composed = put(text, found, rng.choice(_ACCENTS[found.group()]))
     decomposed = unicodedata.normalize("NFD", composed)
     return rng.choice([Edit(composed, decomposed), Edit(decomposed, composed)])
 
 
-def _curly(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _curly(rng: random.Random, text: str) -> Edit | None:
     if '"' in text:
         parts = text.split('"')
         if len(parts) % 2 == 0:
@@ -290,54 +269,38 @@ def _curly(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
         place = rng.randrange(1, len(words) - 2) if len(words) > 4 else 0
         if not place or not words[place].isalpha():
             return None
-        straight = " ".join([*words[:place], f'"{words[place]}"', *words[place + 1 :]])
-        curly = " ".join([*words[:place], f"“{words[place]}”", *words[place + 1 :]])
+        straight, curly = (
+            " ".join([*words[:place], marked, *words[place + 1 :]])
+            for marked in (f'"{words[place]}"', f"“{words[place]}”")
+        )
         return rng.choice([Edit(straight, curly), Edit(curly, straight)])
     straight = curly.translate({0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0x201E: '"'})
     return rng.choice([Edit(straight, curly), Edit(curly, straight)])
 
 
-def _dash(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = inner(rng, _SPACE, text)
-    if found is None:
-        return None
-    first, second = rng.sample([" - ", " – ", " — "], 2)
-    return Edit(put(text, found, first), put(text, found, second))
+def _glyphs(
+    marks: Sequence[str],
+    pattern: re.Pattern[str],
+    around: Callable[[random.Random, re.Match[str]], tuple[str, str]],
+) -> EditMaker:
+    """Return an edit that puts two marks of one meaning into the source and into the quote."""
+
+    @at(pattern, inside=True)
+    def edit(rng: random.Random, found: re.Match[str]) -> tuple[str, str]:
+        before, after = around(rng, found)
+        first, second = rng.sample(marks, 2)
+        return before + first + after, before + second + after
+
+    return edit
 
 
-def _sign_glyph(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = inner(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    first, second = rng.sample(["-", "–", "\N{MINUS SIGN}"], 2)
-    return Edit(put(text, found, first + found.group()), put(text, found, second + found.group()))
-
-
-def _range_dash(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = inner(rng, _BARE_NUMBER, text)
-    if found is None:
-        return None
-    number, higher = found.group(), int(found.group()) + rng.randrange(1, 90)
-    first, second = rng.sample(["-", "–"], 2)
-    return Edit(
-        put(text, found, f"{number}{first}{higher}"), put(text, found, f"{number}{second}{higher}")
-    )
-
-
-def _ellipsis_glyph(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    found = inner(rng, _SPACE, text)
-    if found is None:
-        return None
-    first, second = rng.sample(["...", "…"], 2)
-    return Edit(put(text, found, f"{first} "), put(text, found, f"{second} "))
-
-
-def _entity(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _entity(rng: random.Random, text: str) -> Edit | None:
     found = inner(rng, _AND, text)
     if found is not None:
         text = put(text, found, "&")
+    # The ampersand first: the other entities begin with one.
     source = text.replace("&", "&amp;")
-    for plain, entity in ENTITIES[1:]:
+    for plain, entity in read("characters")["entities"][1:]:
         if plain in text[1:-1] and rng.random() < 0.7:
             source = source[0] + source[1:-1].replace(plain, entity) + source[-1]
     space = inner(rng, _SPACE, source)
@@ -346,7 +309,7 @@ def _entity(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
     return Edit(source, text) if source != text else None
 
 
-def _both_hyphens(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _both_hyphens(rng: random.Random, text: str) -> Edit | None:
     kept = inner(rng, _COMPOUND, text)
     divided = inner(rng, _LONG_WORD, text)
     if kept is None or divided is None:
@@ -358,14 +321,14 @@ def _both_hyphens(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
     return Edit(source, text)
 
 
-def _mixed(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    source: str | None = _some(rng, _SPACE, text, _any(("\n", "  ", "\u00a0")), most=3)
+def _mixed(rng: random.Random, text: str) -> Edit | None:
+    source = _some(rng, _SPACE, text, _any("\n", "  ", "\u00a0"), most=3)
     if source is None:
         return None
     for pattern, change in (
         (_LIGATURE, _ligate),
-        (_APOSTROPHE, _any(("’", "'"))),
-        (_INSIDE_WORD, _any(("\u00ad", "\u200b"))),
+        (_APOSTROPHE, _any("’", "'")),
+        (_INSIDE_WORD, _any("\u00ad", "\u200b")),
         (_LONG_WORD, _split),
     ):
         source = _some(rng, pattern, source, change, most=2) or source
@@ -374,35 +337,39 @@ def _mixed(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
 
 PRESENTATION_KINDS: tuple[Kind, ...] = (
     benign("linewrap", "line breaks for spaces, or the reverse",
-           _varied(_SPACE, _any(("\n", "\n  ", " \n")), sides="both")),
+           _varied(_SPACE, _any("\n", "\n  ", " \n"), either=True)),
     benign("space_runs", "several spaces or a tab for a space",
-           _varied(_SPACE, _any(("  ", "   ", "\t", " \t ")), sides="both")),
+           _varied(_SPACE, _any("  ", "   ", "\t", " \t "), either=True)),
     benign("nbsp", "no-break, thin and other spaces",
-           _varied(_SPACE, _any(("\u00a0", "\u202f", "\u2009", "\u2007")), sides="both")),
-    benign("crlf", "lines end in CR LF", _varied(_SPACE, _any(("\r\n",)), sides="source")),
-    benign("line_end_hyphen", "a word divided at the end of a line", _varied(_LONG_WORD, _split)),
+           _varied(_SPACE, _any("\u00a0", "\u202f", "\u2009", "\u2007"), either=True)),
+    benign("crlf", "lines end in CR LF", _varied(_SPACE, _any("\r\n"))),
+    benign("line_end_hyphen", "a word divided at the end of a line",
+           _varied(_LONG_WORD, _split)),
     benign("kept_hyphen", "a hyphenated word broken at its hyphen",
-           _varied(_COMPOUND, _any(("-\n", "-\r\n")), most=1)),
+           _varied(_COMPOUND, _any("-\n", "-\r\n"), most=1)),
     benign("both_hyphens", "a word divided at a line end, and a compound broken", _both_hyphens),
     benign("hyphen_glyph", "another hyphen character within a word",
-           _varied(_COMPOUND, _any(("\u2010", "\u2011")), sides="both")),
+           _varied(_COMPOUND, _any("\u2010", "\u2011"), either=True)),
     benign("soft_hyphen", "soft hyphens",
-           _varied(_INSIDE_WORD, _any(("\u00ad",)), most=6, sides="both")),
+           _varied(_INSIDE_WORD, _any("\u00ad"), most=6, either=True)),
     benign("zero_width", "zero-width characters",
-           _varied(_INSIDE_WORD, _any(("\u200b", "\u2060", "\ufeff")), sides="both")),
+           _varied(_INSIDE_WORD, _any("\u200b", "\u2060", "\ufeff"), either=True)),
     benign("bidi_marks", "direction marks",
-           _varied(_WORD_EDGE, _any(("\u200e", "\u200f", "\u2068", "\u2069", "\u061c")),
-                   sides="both")),
+           _varied(_WORD_EDGE, _any("\u200e", "\u200f", "\u2068", "\u2069", "\u061c"),
+                   either=True)),
     benign("ligature", "ligatures for pairs of letters",
-           _varied(_LIGATURE, _ligate, most=6, sides="both")),
+           _varied(_LIGATURE, _ligate, most=6, either=True)),
     benign("full_width", "full-width letters and digits",
-           _varied(_ASCII_WORD, _widen, most=3, sides="both")),
+           _varied(_ASCII_WORD, _widen, most=3, either=True)),
     benign("unicode_form", "composed or decomposed accents", _unicode_form),
     benign("curly_quotes", "curly or straight quotation marks and apostrophes", _curly),
-    benign("dash", "hyphen, en dash or em dash between spaces", _dash),
-    benign("sign_glyph", "another glyph for the same minus", _sign_glyph),
-    benign("range_dash", "hyphen or en dash in a range", _range_dash),
-    benign("ellipsis_glyph", "three full stops or one ellipsis", _ellipsis_glyph),
+    benign("dash", "hyphen, en dash or em dash between spaces",
+           _glyphs((" - ", " – ", " — "), _SPACE, lambda _rng, _found: ("", ""))),
+    benign("sign_glyph", "another glyph for the same minus",
+           _glyphs(("-", "–", "\N{MINUS SIGN}"), _BARE_NUMBER, lambda _rng, m: ("", m.group()))),
+    benign("range_dash", "hyphen or en dash in a range", _glyphs(("-", "–"), _BARE_NUMBER, _range)),
+    benign("ellipsis_glyph", "three full stops or one ellipsis",
+           _glyphs(("...", "…"), _SPACE, lambda _rng, m: ("", m.group()))),
     benign("html_entity", "entities left in the source", _entity),
     benign("mixed", "several of these at once", _mixed),
 )  # fmt: skip

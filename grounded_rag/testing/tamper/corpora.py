@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -22,13 +22,13 @@ from pydantic import ValidationError
 
 from grounded_rag.errors import InputError
 from grounded_rag.resources import demo_corpus_dir
-from grounded_rag.testing.tamper.values import FuzzCase, FuzzChunk, Passage, Pools, Row, Sentence
+from grounded_rag.testing.tamper.cases import FuzzCase, Passage, Pools, Row, Sentence
 from grounded_rag.types import Frozen, Span
 
 _END = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“‘(]?[^\W_a-z])|(?<=[。！？])")
 _MARKER = re.compile(r"\s*(?:[-*+>•]\s+|\d{1,3}[.)]\s+)*")
 _MARKUP = re.compile(r"[*_`\[\]|<>#\\~{}^=�]|&\w+;|``|''|https?:|\.\.\.|…")
-_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})+\b")
+NAME = re.compile(r"\b[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})+\b")
 _RULE = re.compile(r"[\s|:-]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _MIN_WORDS, _MAX_WORDS = 6, 45
@@ -53,7 +53,7 @@ def pools_of(corpus: Corpus) -> Pools:
     """Return everything the classes may draw from, in a fixed order."""
     neighbours = {passage.id: sentences_of(passage) for passage in corpus.passages}
     rows = {passage.id: rows_of(passage) for passage in corpus.passages}
-    names = {name for passage in corpus.passages for name in _NAME.findall(passage.text)}
+    names = {name for passage in corpus.passages for name in NAME.findall(passage.text)}
     return Pools(
         names=tuple(sorted(names)),
         sentences=tuple(s for group in neighbours.values() for s in group),
@@ -160,13 +160,6 @@ def window(rng: random.Random, sentence: Sentence) -> Sentence:
                 whole=False,
             )
     return sentence
-
-
-def shuffled(rng: random.Random, sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences in a random order."""
-    order = list(sentences)
-    rng.shuffle(order)
-    return order
 
 
 MAX_CHARS = 1900
@@ -354,7 +347,7 @@ def _hand_made(record: dict[str, Any]) -> Iterator[FuzzCase]:
     claims = output.get("claims") if isinstance(output, dict) else None
     if not isinstance(claims, list):
         return
-    chunks = tuple(FuzzChunk(id=c["id"], text=c["text"]) for c in record["chunks"])
+    chunks = tuple(Passage(id=c["id"], text=c["text"]) for c in record["chunks"])
     known = {chunk.id for chunk in chunks}
     for number, (claim, expected) in enumerate(
         zip(claims, record["expected"]["claims"], strict=False)

@@ -1,31 +1,45 @@
-"""Classes about where a quote comes from: other sentences, rows, chunks and versions."""
+"""Classes about where a quote comes from, and about its edges.
+
+The tampered ones join or confuse sentences, rows, chunks and versions, the benign ones frame a
+quote as models do.
+"""
 
 from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TypeAlias
 
-from grounded_rag.testing.tamper.values import (
-    WORD,
-    Draw,
+from grounded_rag.testing.tamper.cases import Cited, Draw, Kind, Maker, Pools, Row, Sentence
+from grounded_rag.testing.tamper.quotes import (
     Edit,
-    Kind,
-    Pools,
-    Row,
-    Sentence,
     benign,
+    edit_of,
+    long_word,
     one_of,
+    presents,
     put,
-    swap_listed,
     tamper,
+    tampers,
 )
-from grounded_rag.testing.tamper.words import MODALS, NUMBER_KINDS
+from grounded_rag.testing.tamper.words import (
+    change_date,
+    change_digit,
+    change_modality,
+    change_number_word,
+)
 from grounded_rag.types import Span
 
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d.,]*\d(?![\w])")
 _SIGNED = re.compile(r"(?<= )\d+(?:[.,]\d+)*(?= )")
+
+
+def _of(sentence: Sentence, quote: str, expected: Span | None = None) -> Draw:
+    """Return a quote that cites the unchanged passage of a sentence."""
+    cited = (Cited(sentence.passage, quote),)
+    return Draw(cited, original=sentence.text, expected=expected)
 
 
 def _stitched(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
@@ -38,136 +52,123 @@ def _stitched(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | No
     if len(head) < 6 or len(tail) < 6:
         return None
     quote = " ".join(head[: rng.randrange(3, len(head) - 1)] + tail[-rng.randrange(3, 6) :])
-    return Draw((sentence.passage.text,), quote, sentence.text)
+    return _of(sentence, quote)
 
 
 def _skipped_sentence(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
     later = [s for s in pools.neighbours[sentence.passage.id] if s.start > sentence.end + 20]
     if not later:
         return None
-    quote = f"{sentence.text} {rng.choice(later).text}"
-    return Draw((sentence.passage.text,), quote, sentence.text)
+    return _of(sentence, f"{sentence.text} {rng.choice(later).text}")
 
 
 def _wrong_chunk(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
     other = rng.choice(pools.sentences).passage
     if other.id == sentence.passage.id:
         return None
-    return Draw((other.text, sentence.passage.text), sentence.text, sentence.text)
+    cited = (Cited(other, sentence.text),)
+    return Draw(cited, original=sentence.text, beside=(sentence.passage,))
 
 
 def _unknown_chunk(_rng: random.Random, sentence: Sentence, _pools: Pools) -> Draw | None:
-    return Draw((sentence.passage.text,), sentence.text, sentence.text, cited=None)
+    return _of(sentence, sentence.text)._replace(missing=True)
 
 
-def _other_version(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
-    makers = [kind.make for kind in NUMBER_KINDS if kind.name in ("digit", "date", "number_word")]
-    rng.shuffle(makers)
-    changed = next((d.quote for m in makers if (d := m(rng, sentence, pools)) is not None), None)
-    if changed is None:
-        edit = swap_listed(rng, sentence.text, MODALS)
-        changed = edit.quote if edit is not None else None
+def _other_version(rng: random.Random, sentence: Sentence, _pools: Pools) -> Draw | None:
+    edits = [change_digit, change_date, change_number_word]
+    rng.shuffle(edits)
+    made = (edit_of(edit, rng, sentence.text) for edit in (*edits, change_modality))
+    changed = next((edit.quote for edit in made if edit is not None), None)
     if changed is None:
         return None
-    text = sentence.passage.text
-    newer = text[: sentence.start] + changed + text[sentence.end :]
-    chunks = [(text, sentence.text), (newer, changed)]
-    rng.shuffle(chunks)
-    (cited, original), (other, quote) = chunks
-    return Draw((cited, other), quote, original)
+    versions = [(sentence.passage, sentence.text), (sentence.replaced(changed), changed)]
+    rng.shuffle(versions)
+    (cited, original), (other, quote) = versions
+    return Draw((Cited(cited, quote),), original=original, beside=(other,))
 
 
-class RowPair(NamedTuple):
-    """Two rows of one table, one below the other."""
-
-    upper: Row
-    lower: Row
+RowMaker: TypeAlias = Callable[[random.Random, Row, Row], Draw | None]
 
 
-def neighbouring_rows(rng: random.Random, sentence: Sentence, pools: Pools) -> RowPair | None:
-    """Return two neighbouring rows: of the sentence's passage, or of any table of the corpus."""
-    rows = pools.rows.get(sentence.passage.id)
-    if rows is None:
-        if not pools.rows:
-            return None
-        rows = pools.rows[rng.choice(sorted(pools.rows))]
-    place = rng.randrange(len(rows) - 1)
-    return RowPair(rows[place], rows[place + 1])
+def _in_table(make: RowMaker) -> Maker:
+    """Return a maker of two neighbouring rows, of the passage or of any table of the corpus."""
+
+    def quote(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
+        rows = pools.rows.get(sentence.passage.id)
+        if rows is None:
+            if not pools.rows:
+                return None
+            rows = pools.rows[rng.choice(sorted(pools.rows))]
+        place = rng.randrange(len(rows) - 1)
+        return make(rng, rows[place], rows[place + 1])
+
+    return quote
 
 
-def _two_cells(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
-    pair = neighbouring_rows(rng, sentence, pools)
-    if pair is None:
-        return None
-    upper, lower = pair if rng.random() < 0.5 else pair[::-1]
+def _of_row(row: Row, quote: str, expected: Span | None = None) -> Draw:
+    return Draw((Cited(row.passage, quote),), original=row.text, expected=expected)
+
+
+def _two_cells(rng: random.Random, upper: Row, lower: Row) -> Draw:
+    if rng.random() >= 0.5:
+        upper, lower = lower, upper
     width = min(len(upper.cells), len(lower.cells))
     cut = rng.randrange(1, width)
     mark = rng.choice([" ", " | ", "\t"])
-    quote = mark.join(upper.cells[:cut] + lower.cells[cut:width])
-    return Draw((upper.passage.text,), quote, upper.text)
+    return _of_row(upper, mark.join(upper.cells[:cut] + lower.cells[cut:width]))
 
 
-def _row_join(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
-    pair = neighbouring_rows(rng, sentence, pools)
-    if pair is None:
-        return None
-    upper, lower = pair
+def _row_join(rng: random.Random, upper: Row, lower: Row) -> Draw:
     keep = rng.randrange(1, len(upper.cells) + 1)
     reach = rng.randrange(1, len(lower.cells) + 1)
     mark = rng.choice([" ", " | ", "\t", " || "])
-    quote = mark.join(upper.cells[-keep:] + lower.cells[:reach])
-    return Draw((upper.passage.text,), quote, upper.text)
+    return _of_row(upper, mark.join(upper.cells[-keep:] + lower.cells[:reach]))
 
 
-def _skipped_cell(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
-    pair = neighbouring_rows(rng, sentence, pools)
-    if pair is None or len(pair[0].cells) < 3:
+def _skipped_cell(rng: random.Random, row: Row, _below: Row) -> Draw | None:
+    if len(row.cells) < 3:
         return None
-    cells = list(pair[0].cells)
+    cells = list(row.cells)
     del cells[rng.randrange(1, len(cells) - 1)]
-    quote = rng.choice([" ", " | "]).join(cells)
-    return Draw((pair[0].passage.text,), quote, pair[0].text)
+    return _of_row(row, rng.choice([" ", " | "]).join(cells))
 
 
-def _cut_word(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    words = [m for m in WORD.finditer(text) if len(m.group()) > 4 and m.group().isascii()]
-    if not words:
+def _cut_word(rng: random.Random, text: str) -> str | None:
+    word = long_word(rng, text, letters=5, plain=True)
+    if word is None:
         return None
-    word = rng.choice(words)
-    place = word.start() + rng.randrange(2, len(word.group()) - 1)
-    sides = [side for side in (text[:place], text[place:]) if len(side.split()) >= 4]
-    return Edit(text, rng.choice(sides)) if sides else None
+    return _side(rng, text, word.start() + rng.randrange(2, len(word.group()) - 1))
 
 
-def _cut_number(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _cut_number(rng: random.Random, text: str) -> Edit | str | None:
     found = one_of(rng, _NUMBER, text)
     if found is not None and rng.random() < 0.7:
-        place = found.start() + rng.randrange(1, len(found.group()))
-        sides = [side for side in (text[:place], text[place:]) if len(side.split()) >= 4]
-        return Edit(text, rng.choice(sides)) if sides else None
+        return _side(rng, text, found.start() + rng.randrange(1, len(found.group())))
     found = one_of(rng, _SIGNED, text)
     if found is None or len(text[found.start() :].split()) < 4:
         return None
     return Edit(put(text, found, f"-{found.group()}"), text[found.start() :])
 
 
+def _side(rng: random.Random, text: str, place: int) -> str | None:
+    """Return what stands on one side of a place, where that is long enough for a quote."""
+    sides = [side for side in (text[:place], text[place:]) if len(side.split()) >= 4]
+    return rng.choice(sides) if sides else None
+
+
 PLACE_KINDS: tuple[Kind, ...] = (
-    Kind(name="stitched", label="tamper", make=_stitched,
-         says="the halves of two sentences of one chunk"),
-    Kind(name="skipped_sentence", label="tamper", make=_skipped_sentence,
-         says="two whole sentences, and what stands between them is left out"),
-    Kind(name="wrong_chunk", label="tamper", make=_wrong_chunk,
-         says="a true quote, but another chunk is cited"),
-    Kind(name="unknown_chunk", label="tamper", make=_unknown_chunk,
-         says="a true quote, but the cited chunk was never retrieved"),
-    Kind(name="other_version", label="tamper", make=_other_version,
-         says="a quote of another version of the cited document"),
-    Kind(name="two_cells", label="tamper", make=_two_cells,
-         says="the label of one table row with the value of another"),
-    Kind(name="row_join", label="tamper", make=_row_join,
-         says="the end of a table row and the beginning of the next, on one line"),
-    Kind(name="skipped_cell", label="tamper", make=_skipped_cell,
-         says="a table row without one of its inner cells"),
+    tampers("stitched", "the halves of two sentences of one chunk", _stitched),
+    tampers("skipped_sentence", "two whole sentences, and what stands between them is left out",
+            _skipped_sentence),
+    tampers("wrong_chunk", "a true quote, but another chunk is cited", _wrong_chunk),
+    tampers("unknown_chunk", "a true quote, but the cited chunk was never retrieved",
+            _unknown_chunk),
+    tampers("other_version", "a quote of another version of the cited document", _other_version),
+    tampers("two_cells", "the label of one table row with the value of another",
+            _in_table(_two_cells)),
+    tampers("row_join", "the end of a table row and the beginning of the next, on one line",
+            _in_table(_row_join)),
+    tampers("skipped_cell", "a table row without one of its inner cells", _in_table(_skipped_cell)),
     tamper("truncated_word", "the quote begins or ends inside a word", _cut_word, literal=True),
     tamper("truncated_number", "the quote begins or ends inside a number, or behind its sign",
            _cut_number, literal=True),
@@ -179,11 +180,7 @@ _QUOTATION_MARKS = "'\"‘’“”„«»"
 _PLAIN_WORD = re.compile(r"[^\W\d_]+")
 
 
-def _verbatim(_rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    return Edit(text, text)
-
-
-def _emphasis(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _emphasis(rng: random.Random, text: str) -> Edit | None:
     words = text.split(" ")
     if len(words) < 5:
         return None
@@ -198,20 +195,19 @@ def _emphasis(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
 
 
 def _wrapped(rng: random.Random, sentence: Sentence, _pools: Pools) -> Draw | None:
-    text, passage = sentence.text, sentence.passage.text
-    around = passage[max(0, sentence.start - 1) : sentence.end + 1]
+    around = sentence.passage.text[max(0, sentence.start - 1) : sentence.end + 1]
     if any(mark in around for mark in _QUOTATION_MARKS):
         return None
     left, right = rng.choice([('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»")])
     span = Span(start=sentence.start, end=sentence.end)
-    return Draw((passage,), f"{left}{text}{right}", text, span)
+    return _of(sentence, f"{left}{sentence.text}{right}", span)
 
 
-def _edge_space(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
-    return Edit(text, rng.choice([f" {text}", f"{text} ", f"\n{text}\n", f"{text}\n"]))
+def _edge_space(rng: random.Random, text: str) -> str:
+    return rng.choice([f" {text}", f"{text} ", f"\n{text}\n", f"{text}\n"])
 
 
-def _first_case(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _first_case(rng: random.Random, text: str) -> Edit | str | None:
     clause = one_of(rng, _CLAUSE, text)
     if clause is not None and rng.random() < 0.7:
         quote = text[clause.start() :]
@@ -219,11 +215,11 @@ def _first_case(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
             return None
         return Edit(text, quote[0].upper() + quote[1:], start=clause.start())
     if len(text) > 2 and text[0].isupper() and text[1].islower() and text[2].islower():
-        return Edit(text, text[0].lower() + text[1:])
+        return text[0].lower() + text[1:]
     return None
 
 
-def _full_stop(rng: random.Random, text: str, _pools: Pools) -> Edit | None:
+def _full_stop(rng: random.Random, text: str) -> Edit | None:
     words = list(re.finditer(r"\S+", text))
     ends = [
         word.end()
@@ -249,49 +245,38 @@ def _two_sentences(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw
     if text.count(quote) != 1 or len(text) < len(quote) + 30:
         return None
     quote = quote.replace(" ", rng.choice([" ", "  ", "\n"]), 1)
-    return Draw((text,), quote, sentence.text, Span(start=sentence.start, end=later[0].end))
+    return _of(sentence, quote, Span(start=sentence.start, end=later[0].end))
 
 
-def _table_row(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
-    pair = neighbouring_rows(rng, sentence, pools)
-    if pair is None:
-        return None
-    row = rng.choice(pair)
+def _table_row(rng: random.Random, upper: Row, lower: Row) -> Draw:
+    row = rng.choice((upper, lower))
     first = row.start + row.text.index(row.cells[0])
     last = row.start + row.text.rindex(row.cells[-1]) + len(row.cells[-1])
     quote = rng.choice([" ", "\t", "  "]).join(row.cells)
-    return Draw((row.passage.text,), quote, row.text, Span(start=first, end=last))
+    return _of_row(row, quote, Span(start=first, end=last))
 
 
-def _table_padding(rng: random.Random, sentence: Sentence, pools: Pools) -> Draw | None:
-    pair = neighbouring_rows(rng, sentence, pools)
-    if pair is None:
-        return None
-    row = rng.choice(pair)
+def _table_padding(rng: random.Random, upper: Row, lower: Row) -> Draw:
+    row = rng.choice((upper, lower))
     padded = "| " + " | ".join(c.ljust(len(c) + rng.randrange(1, 6)) for c in row.cells) + " |"
-    text = row.passage.text
-    chunk = text[: row.start] + padded + text[row.start + len(row.text) :]
+    in_place = Sentence(text=row.text, passage=row.passage, start=row.start)
     last = row.start + len(padded.removesuffix("|").rstrip())
-    return Draw((chunk,), " | ".join(row.cells), padded, Span(start=row.start + 2, end=last))
+    return Draw(
+        (Cited(in_place.replaced(padded), " | ".join(row.cells)),),
+        original=padded,
+        expected=Span(start=row.start + 2, end=last),
+    )
 
 
 FRAMING_KINDS: tuple[Kind, ...] = (
-    benign("verbatim", "copied as it stands: the control", _verbatim),
+    benign("verbatim", "copied as it stands: the control", lambda _rng, text: text),
     benign("emphasis", "Markdown emphasis in the source, or in the quote", _emphasis),
-    Kind(
-        name="wrapping_quotes",
-        label="benign",
-        says="quotation marks around the quote",
-        make=_wrapped,
-        literal=True,
-    ),
+    presents("wrapping_quotes", "quotation marks around the quote", _wrapped),
     benign("edge_space", "white space around the quote", _edge_space),
     benign("first_case", "a clause that begins with a capital, or a sentence without", _first_case),
     benign("full_stop", "a clause that is given a full stop", _full_stop),
-    Kind(name="two_sentences", label="benign", says="two sentences in a row, spaced otherwise",
-         make=_two_sentences, literal=True),
-    Kind(name="table_row", label="benign", says="a table row without its pipes",
-         make=_table_row, literal=True),
-    Kind(name="table_padding", label="benign", says="a table row without the padding of its cells",
-         make=_table_padding, literal=True),
+    presents("two_sentences", "two sentences in a row, spaced otherwise", _two_sentences),
+    presents("table_row", "a table row without its pipes", _in_table(_table_row)),
+    presents("table_padding", "a table row without the padding of its cells",
+             _in_table(_table_padding)),
 )  # fmt: skip

@@ -1,18 +1,36 @@
-"""Running labelled quotes through a verifier."""
+"""Running labelled quotes and claims through a verifier.
+
+Quotes are asked whether they were located, several of them in one draft and without checks of
+support. Claims are asked how they ship at the verifier's defaults, one draft per claim.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import random
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import Protocol
 
-from grounded_rag.testing.tamper import characters, places, words
-from grounded_rag.testing.tamper.corpora import Corpus, pools_of, shuffled, window
-from grounded_rag.testing.tamper.report import Finding, FuzzReport, KindResult
-from grounded_rag.testing.tamper.values import Draw, FuzzCase, FuzzChunk, Kind, Label, Pools
+from grounded_rag.testing.tamper.cases import (
+    QUOTE_LABELS,
+    Cited,
+    Draw,
+    FuzzCase,
+    Kind,
+    Label,
+    Passage,
+    Pools,
+)
+from grounded_rag.testing.tamper.characters import CHARACTER_KINDS, PRESENTATION_KINDS
+from grounded_rag.testing.tamper.corpora import Corpus, pools_of
+from grounded_rag.testing.tamper.corpus_claims import FALSE_CORPUS, HONEST_CORPUS
+from grounded_rag.testing.tamper.false_claims import FALSE_MADE
+from grounded_rag.testing.tamper.honest_claims import HONEST_MADE
+from grounded_rag.testing.tamper.places import FRAMING_KINDS, PLACE_KINDS
+from grounded_rag.testing.tamper.report import Finding, Found, FuzzReport, KindResult, result_of
+from grounded_rag.testing.tamper.words import NUMBER_KINDS, WORD_KINDS
 from grounded_rag.types import (
     Chunk,
     Citation,
@@ -24,159 +42,26 @@ from grounded_rag.types import (
     Verification,
 )
 
-TAMPERS: tuple[Kind, ...] = (
-    words.NUMBER_KINDS + words.WORD_KINDS + characters.CHARACTER_KINDS + places.PLACE_KINDS
-)
+TAMPERS: tuple[Kind, ...] = NUMBER_KINDS + WORD_KINDS + CHARACTER_KINDS + PLACE_KINDS
 """Classes whose quotes say something that the cited chunk does not say at one place."""
 
-BENIGN: tuple[Kind, ...] = places.FRAMING_KINDS + characters.PRESENTATION_KINDS
+BENIGN: tuple[Kind, ...] = FRAMING_KINDS + PRESENTATION_KINDS
 """Classes whose quotes differ from the cited chunk in presentation only."""
 
 KINDS: tuple[Kind, ...] = TAMPERS + BENIGN
+"""All classes of quotes, in the order of the report."""
 
+FALSE_CLAIMS: tuple[Kind, ...] = FALSE_CORPUS + FALSE_MADE
+"""Classes whose claims their sources do not assert."""
 
-def is_literal(case: FuzzCase) -> bool:
-    """Whether the quote stands in the cited chunk, character by character."""
-    return bool(case.quote) and case.quote in case.cited_text
+TRUE_CLAIMS: tuple[Kind, ...] = HONEST_CORPUS + HONEST_MADE
+"""Classes whose claims say what their sources say."""
 
-
-def reads_the_same(case: FuzzCase) -> bool:
-    """Whether the quote stands in the cited chunk up to what the module's text names."""
-    quote = _plain(case.quote).removesuffix(".")
-    if not quote:
-        return False
-    rows = [line.replace("|", " ") for line in case.cited_text.splitlines() if "|" in line]
-    return _stands_in(quote, [case.cited_text]) or _stands_in(_plain(quote.replace("|", " ")), rows)
-
-
-def _stands_in(quote: str, texts: Sequence[str]) -> bool:
-    readings = (quote, quote[:1].swapcase() + quote[1:])
-    return any(reading in _plain(text) for text in texts for reading in readings)
-
-
-def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
-
-
-def is_cut(case: FuzzCase) -> bool:
-    """Whether every place where the quote stands cuts a word or a number at one of its ends.
-
-    A final full stop of the quote is left aside, so that places that go on otherwise count too.
-    """
-    text, quote = case.cited_text, case.quote.removesuffix(".")
-    places = []
-    place = text.find(quote)
-    while place >= 0:
-        places.append(place)
-        place = text.find(quote, place + 1)
-    return bool(places) and all(
-        _inside(text, place) or _inside(text, place + len(quote)) for place in places
-    )
-
-
-def _inside(text: str, edge: int) -> bool:
-    """Whether `edge` lies between two letters, two digits, or inside a number."""
-    if not 0 < edge < len(text):
-        return False
-    left, right = text[edge - 1], text[edge]
-    if left.isalnum() and right.isalnum():
-        return True
-    after = text[edge + 1] if edge + 1 < len(text) else ""
-    before = text[edge - 2] if edge >= 2 else ""
-    if left.isdigit() and right in ".," and after.isdigit():
-        return True
-    if left in ".," and right.isdigit() and before.isdigit():
-        return True
-    return left in "-\N{MINUS SIGN}" and right.isdigit() and not before.strip()
-
-
-def is_sound(case: FuzzCase, *, literal: bool) -> bool:
-    """Whether the case is what its label says.
-
-    Args:
-        case: The case.
-        literal: Whether its class makes quotes that are literally in the chunk.
-    """
-    if not case.quote.strip():
-        return False
-    if case.label == "benign":
-        place = case.expected
-        if place is None:
-            return False
-        # The same words on other lines would be a second place that is just as right.
-        text = _plain(case.cited_text).casefold()
-        return text.count(_plain(place.of(case.cited_text)).casefold()) == 1
-    if literal:
-        return is_cut(case)
-    return not is_literal(case) and not reads_the_same(case)
-
-
-_ROUNDS = 40
-_WINDOWS = 0.35
-
-
-def draw_cases(kind: Kind, pools: Pools, *, count: int, seed: int) -> tuple[FuzzCase, ...]:
-    """Return up to `count` different cases of one class.
-
-    What a class makes depends on its name and the seed only, not on the other classes. A third of
-    the quotes is drawn from a run of words of a sentence instead of the whole of it. Changes that
-    happen to give a true quote are dropped, as `oracle` says.
-
-    Args:
-        kind: The class.
-        pools: Material of the corpus.
-        count: How many; fewer are returned where the corpus has too little material.
-        seed: Seed of the randomness.
-    """
-    rng = random.Random(f"{seed}:{kind.name}")  # noqa: S311 - no secret depends on it
-    cases: list[FuzzCase] = []
-    seen: set[tuple[str, str]] = set()
-    for _ in range(_ROUNDS):
-        before = len(cases)
-        for sentence in shuffled(rng, pools.sentences):
-            if len(cases) == count:
-                return tuple(cases)
-            part = window(rng, sentence) if rng.random() < _WINDOWS else sentence
-            draw = kind.make(rng, part, pools)
-            if draw is None or (draw.quote, draw.chunks[0]) in seen:
-                continue
-            seen.add((draw.quote, draw.chunks[0]))
-            case = _case(kind, draw, number=len(cases))
-            if is_sound(case, literal=kind.literal):
-                cases.append(case)
-        if len(cases) == before:
-            break
-    return tuple(cases)
-
-
-def _expected(draw: Draw) -> Span | None:
-    """Return the expected span: where the varied quote happens to be literal, its own place."""
-    literal = draw.chunks[0].find(draw.quote)
-    if literal < 0:
-        return draw.expected
-    return Span(start=literal, end=literal + len(draw.quote))
-
-
-def _case(kind: Kind, draw: Draw, *, number: int) -> FuzzCase:
-    name = f"{kind.name}-{number}"
-    chunks = tuple(
-        FuzzChunk(id=f"{name}.{place}", text=text) for place, text in enumerate(draw.chunks)
-    )
-    return FuzzCase(
-        id=name,
-        kind=kind.name,
-        label=kind.label,
-        chunks=chunks,
-        cited=f"{name}.missing" if draw.cited is None else chunks[draw.cited].id,
-        quote=draw.quote,
-        original=draw.original,
-        expected=_expected(draw) if kind.label == "benign" else None,
-    )
-
+CLAIM_KINDS: tuple[Kind, ...] = FALSE_CLAIMS + TRUE_CLAIMS
+"""All classes of claims, in the order of the report."""
 
 PER_CLASS = 50
 _BATCH = 8
-_EXAMPLES = 5
 
 
 class Verifier(Protocol):
@@ -189,22 +74,6 @@ class Verifier(Protocol):
         ...
 
 
-class Verdict(NamedTuple):
-    """What became of one case.
-
-    Attributes:
-        found: "accepted", "mended", "refused", "wrong span" or "crashed".
-        located: Where the quote was located.
-        detail: Reason or error.
-        shown: Whether the claim ships in its own words by default; None where not asked.
-    """
-
-    found: str
-    located: Span | None = None
-    detail: str = ""
-    shown: bool | None = None
-
-
 def run_fuzz(
     corpus: Corpus,
     *,
@@ -215,16 +84,16 @@ def run_fuzz(
     support: bool = False,
     progress: Callable[[KindResult], None] | None = None,
 ) -> FuzzReport:
-    """Draw labelled quotes from a corpus and count what the verifier makes of them.
+    """Draw labelled cases from a corpus and count what the verifier makes of them.
 
     Args:
-        corpus: Where the quotes are drawn from.
-        per_class: Quotes a class, as far as the corpus has the material.
+        corpus: Where the cases are drawn from; many classes of claims have material of their own.
+        per_class: Cases per class, as far as there is material.
         seed: Seed of the randomness.
         verify: The verifier; by default `grounded_rag.verify`.
-        kinds: The classes.
-        support: Whether to count also the claims that ship in their own words, which takes a
-            second and slower run. Acceptance itself is about locating the quote alone.
+        kinds: The classes: `KINDS`, `CLAIM_KINDS`, or some of them.
+        support: Whether to count also the claims of quotes that ship in their own words, which
+            takes a second and slower run. Acceptance itself is about locating the quote alone.
         progress: Called after each class.
     """
     check = verify if verify is not None else default_verifier()
@@ -234,10 +103,9 @@ def run_fuzz(
     for kind in kinds:
         cases = draw_cases(kind, pools, count=per_class, seed=seed)
         started = time.perf_counter()
-        verdicts = [v for batch in _batches(cases) for v in judge(batch, check, support=support)]
+        judged = [item for part in _batches(cases) for item in judge(part, check, support=support)]
         seconds += time.perf_counter() - started
-        group = Class(kind.name, kind.label, kind.says)
-        results.append(_result(group, cases, verdicts, support=support))
+        results.append(result_of(kind.name, kind.label, judged, says=kind.says))
         if progress is not None:
             progress(results[-1])
     return FuzzReport(
@@ -250,6 +118,10 @@ def run_fuzz(
     )
 
 
+run_claims = partial(run_fuzz, kinds=CLAIM_KINDS)
+"""Draws claims instead of quotes: see `run_fuzz`."""
+
+
 def run_cases(
     cases: Sequence[FuzzCase],
     *,
@@ -257,40 +129,32 @@ def run_cases(
     verify: Verifier | None = None,
     support: bool = False,
 ) -> FuzzReport:
-    """Count what the verifier makes of given labelled quotes, by class.
+    """Count what the verifier makes of given labelled cases, by class.
 
     Args:
-        cases: The quotes.
+        cases: The cases.
         name: What they are called in the report.
         verify: The verifier; by default `grounded_rag.verify`.
-        support: Whether to count also the claims that ship in their own words.
+        support: Whether to count also the claims of quotes that ship in their own words.
     """
     check = verify if verify is not None else default_verifier()
     groups: dict[tuple[str, Label], list[FuzzCase]] = {}
     for case in cases:
         groups.setdefault((case.kind, case.label), []).append(case)
-    results = []
     started = time.perf_counter()
-    for (kind, label), group in groups.items():
-        # One at a time: chunk ids of given cases may repeat from case to case.
-        verdicts = [v for case in group for v in judge([case], check, support=support)]
-        results.append(_result(Class(kind, label, ""), group, verdicts, support=support))
+    # One at a time: chunk ids of given cases may repeat from case to case.
+    results = tuple(
+        result_of(kind, label, [judge([case], check, support=support)[0] for case in group])
+        for (kind, label), group in groups.items()
+    )
     return FuzzReport(
         corpus=name,
         seed=0,
         passages=len({chunk.text for case in cases for chunk in case.chunks}),
         sentences=len(cases),
-        results=tuple(results),
+        results=results,
         seconds=time.perf_counter() - started,
     )
-
-
-class Class(NamedTuple):
-    """Name, label and description of a class."""
-
-    name: str
-    label: Label
-    says: str
 
 
 def default_verifier() -> Verifier:
@@ -301,114 +165,185 @@ def default_verifier() -> Verifier:
     return verify
 
 
-def judge(cases: Sequence[FuzzCase], verify: Verifier, *, support: bool) -> list[Verdict]:
-    """Return what a verifier makes of some cases that are checked as one draft.
+def draw_cases(kind: Kind, pools: Pools, *, count: int, seed: int) -> tuple[FuzzCase, ...]:
+    """Return up to `count` different cases of one class; the same seed gives the same cases.
 
-    A case counts as accepted when its one citation was located without a problem; a benign one
-    only when the span is the expected one and the returned quote is what the chunk reads there.
-    A tampered one is mended when it was given the label of another shown chunk, and stands there
-    letter by letter: what a reader is led to is where the words are.
+    What a class makes depends on its name and the seed only, not on the other classes.
+
+    Args:
+        kind: The class.
+        pools: Material of the corpus.
+        count: How many; fewer are returned where there is too little material.
+        seed: Seed of the randomness.
     """
-    try:
-        located = verify(_draft(cases), _chunks(cases), checks=())
-        shown = verify(_draft(cases), _chunks(cases)) if support else None
-    except Exception as error:  # noqa: BLE001 - a verifier that raises is a finding
-        if len(cases) > 1:
-            return [verdict for case in cases for verdict in judge([case], verify, support=support)]
-        return [Verdict("crashed", detail=f"{type(error).__name__}: {error}")]
-    if len(located.claims) != len(cases):
-        return [Verdict("crashed", detail="not one verdict a claim") for _ in cases]
-    flags = [v.supported for v in shown.claims] if shown is not None else [None] * len(cases)
-    texts = {each.chunk.id: each.chunk.text for each in _chunks(cases)}
-    return [
-        _verdict(case, verdict, texts, shown=flag)
-        for case, verdict, flag in zip(cases, located.claims, flags, strict=True)
-    ]
+    # Classes of quotes and of claims share some names, and must not share their randomness.
+    name = kind.name if kind.label in QUOTE_LABELS else f"claim:{kind.name}"
+    rng = random.Random(f"{seed}:{name}")  # noqa: S311 - no secret depends on it
+    found: dict[tuple[str, tuple[Cited, ...]], Draw] = {}
+    for draw in kind.draws(rng, pools):
+        if len(found) == count:
+            break
+        found.setdefault((draw.claim, draw.cited), draw)
+    return tuple(_case(kind, draw, number) for number, draw in enumerate(found.values()))
 
 
-def _verdict(
-    case: FuzzCase, verdict: ClaimVerdict, texts: Mapping[str, str], *, shown: bool | None
-) -> Verdict:
-    check = verdict.citations[0]
-    place = check.located
-    detail = f"{check.problem or ''} {check.detail}".strip()
-    if place is None or check.problem is not None:
-        return Verdict("refused", place.chunk_span if place else None, detail, shown)
-    if case.label == "benign":
-        right = place.chunk_id == case.cited and place.chunk_span == case.expected
-        if not right or place.chunk_span.of(case.cited_text) != place.quote:
-            return Verdict("wrong span", place.chunk_span, detail, shown)
-    elif place.chunk_id != case.cited and case.cited in texts:
-        elsewhere = texts.get(place.chunk_id, "")
-        if place.chunk_span.of(elsewhere) == case.quote:
-            return Verdict("mended", place.chunk_span, detail, shown)
-    folds = ", ".join(place.folds)
-    return Verdict("accepted", place.chunk_span, f"folds: {folds}" if folds else "", shown)
-
-
-def _result(
-    kind: Class, cases: Sequence[FuzzCase], verdicts: Sequence[Verdict], *, support: bool
-) -> KindResult:
-    found = [verdict.found for verdict in verdicts]
-    wrong = {"accepted", "crashed"} if kind.label == "tamper" else set(found) - {"accepted"}
-    findings = [
-        Finding(
-            kind=kind.name,
-            found=verdict.found,
-            chunk=case.cited_text,
-            quote=case.quote,
-            original=case.original,
-            expected=case.expected,
-            located=verdict.located,
-            detail=verdict.detail,
-        )
-        for case, verdict in zip(cases, verdicts, strict=True)
-        if verdict.found in wrong
-    ]
-    return KindResult(
+def _case(kind: Kind, draw: Draw, number: int) -> FuzzCase:
+    name = f"{kind.name}-{number}"
+    if kind.label in QUOTE_LABELS:
+        # Several quotes go into one draft, so that their chunks have names of their own.
+        texts = [draw.cited[0].passage.text, *(passage.text for passage in draw.beside)]
+        chunks = tuple(Passage(id=f"{name}.{place}", text=text) for place, text in enumerate(texts))
+        citations = [(f"{name}.missing" if draw.missing else chunks[0].id, draw.cited[0].quote)]
+    else:
+        chunks = tuple({passage.id: passage for passage, _quote in draw.cited}.values())
+        citations = [(passage.id, quote) for passage, quote in draw.cited]
+    (cited, quote), *further = citations
+    return FuzzCase(
+        id=name,
         kind=kind.name,
         label=kind.label,
-        says=kind.says,
-        made=len(cases),
-        accepted=found.count("accepted"),
-        mended=found.count("mended"),
-        refused=found.count("refused"),
-        wrong_span=found.count("wrong span"),
-        crashed=found.count("crashed"),
-        shown=sum(bool(verdict.shown) for verdict in verdicts) if support else None,
-        findings=tuple(findings[:_EXAMPLES]),
+        chunks=chunks,
+        cited=cited,
+        quote=quote,
+        original=draw.original,
+        expected=draw.expected if kind.label == "benign" else None,
+        claim=draw.claim,
+        further=tuple(Citation(chunk_id=chunk_id, quote=quote) for chunk_id, quote in further),
+        language=draw.language,
+        poison=draw.poison,
     )
 
 
 def _batches(cases: Sequence[FuzzCase]) -> Iterator[Sequence[FuzzCase]]:
-    for start in range(0, len(cases), _BATCH):
-        yield cases[start : start + _BATCH]
+    """Yield the cases that are checked as one draft: claims alone, quotes by several."""
+    size = _BATCH if cases and cases[0].label in QUOTE_LABELS else 1
+    for start in range(0, len(cases), size):
+        yield cases[start : start + size]
 
 
-def _draft(cases: Sequence[FuzzCase]) -> Draft:
-    return Draft(
-        claims=tuple(
-            Claim(
-                text=case.claim or case.quote,
-                citations=(Citation(chunk_id=case.cited, quote=case.quote),),
-            )
-            for case in cases
-        )
+def judge(
+    cases: Sequence[FuzzCase],
+    verify: Verifier,
+    *,
+    support: bool = False,
+    known: Mapping[str, RetrievedChunk] | None = None,
+) -> list[Finding]:
+    """Return what a verifier makes of some cases that are checked as one draft.
+
+    A quote counts as accepted when it was located without a problem; a benign one only when the
+    span is the expected one and the returned quote is what the chunk reads there. A tampered one
+    is mended when it was given the label of another shown chunk, and stands there letter by letter:
+    what a reader is led to is where the words are.
+
+    Args:
+        cases: One claim, or quotes whose chunks have different ids.
+        verify: The verifier.
+        support: Whether to see also whether the claims of quotes ship in their own words.
+        known: Chunks, by id, that stand for the passages of their ids with all that is known
+            about them; other passages become chunks of their own.
+    """
+    quotes = cases[0].label in QUOTE_LABELS
+    draft = Draft(
+        claims=tuple(Claim(text=c.claim or c.quote, citations=c.citations) for c in cases)
+    )
+    passages = [chunk for case in cases for chunk in case.chunks]
+    chunks = [
+        (known or {}).get(passage.id) or _retrieved(passage, rank)
+        for rank, passage in enumerate(passages, start=1)
+    ]
+    try:
+        verdicts = (verify(draft, chunks, checks=()) if quotes else verify(draft, chunks)).claims
+        shown = verify(draft, chunks).claims if quotes and support else None
+    except Exception as error:  # noqa: BLE001 - a verifier that raises is a finding
+        if len(cases) > 1:
+            return [item for case in cases for item in judge([case], verify, support=support)]
+        return [_finding(cases[0], "crashed", detail=f"{type(error).__name__}: {error}")]
+    if not quotes:
+        return [_shipped(cases[0], verdicts[0] if verdicts else None)]
+    if len(verdicts) != len(cases):
+        return [_finding(case, "crashed", detail="not one verdict per claim") for case in cases]
+    texts = {passage.id: passage.text for passage in passages}
+    findings = [
+        _located(case, verdict, texts) for case, verdict in zip(cases, verdicts, strict=True)
+    ]
+    if shown is None:
+        return findings
+    return [
+        finding.model_copy(update={"shown": verdict.supported})
+        for finding, verdict in zip(findings, shown, strict=True)
+    ]
+
+
+def _retrieved(passage: Passage, rank: int) -> RetrievedChunk:
+    """Return a passage as a chunk that was found, with its title and headings."""
+    return RetrievedChunk(
+        chunk=Chunk(
+            id=passage.id,
+            doc_id=passage.source or passage.id,
+            span=Span(start=0, end=len(passage.text)),
+            text=passage.text,
+            content_hash=hashlib.sha256(passage.text.encode("utf-8")).hexdigest(),
+            headings=passage.headings,
+        ),
+        title=passage.title,
+        rank=rank,
     )
 
 
-def _chunks(cases: Sequence[FuzzCase]) -> list[RetrievedChunk]:
-    chunks = [chunk for case in cases for chunk in case.chunks]
-    return [
-        RetrievedChunk(
-            chunk=Chunk(
-                id=chunk.id,
-                doc_id=chunk.id,
-                span=Span(start=0, end=len(chunk.text)),
-                text=chunk.text,
-                content_hash=hashlib.sha256(chunk.text.encode("utf-8")).hexdigest(),
-            ),
-            rank=rank,
-        )
-        for rank, chunk in enumerate(chunks, start=1)
-    ]
+def _finding(
+    case: FuzzCase, found: Found, *, located: Span | None = None, detail: str = ""
+) -> Finding:
+    return Finding(
+        kind=case.kind,
+        label=case.label,
+        found=found,
+        quote=" […] ".join(citation.quote for citation in case.citations),
+        claim=case.claim,
+        chunk=case.cited_text,
+        original=case.original,
+        language=case.language,
+        expected=case.expected,
+        located=located,
+        detail=detail,
+    )
+
+
+def _located(case: FuzzCase, verdict: ClaimVerdict, texts: Mapping[str, str]) -> Finding:
+    check = verdict.citations[0]
+    place = check.located
+    detail = f"{check.problem or ''} {check.detail}".strip()
+    if place is None or check.problem is not None:
+        span = place.chunk_span if place is not None else None
+        return _finding(case, "refused", located=span, detail=detail)
+    if case.label == "benign":
+        right = place.chunk_id == case.cited and place.chunk_span == case.expected
+        if not right or place.chunk_span.of(case.cited_text) != place.quote:
+            return _finding(case, "wrong span", located=place.chunk_span, detail=detail)
+    elif place.chunk_id != case.cited and case.cited in texts:
+        elsewhere = texts.get(place.chunk_id, "")
+        if place.chunk_span.of(elsewhere) == case.quote:
+            return _finding(case, "mended", located=place.chunk_span, detail=detail)
+    folds = f"folds: {', '.join(place.folds)}" if place.folds else ""
+    return _finding(case, "accepted", located=place.chunk_span, detail=folds)
+
+
+def _shipped(case: FuzzCase, verdict: ClaimVerdict | None) -> Finding:
+    if verdict is None:
+        return _finding(case, "refused")
+    detail = f"{verdict.reason or ''} {verdict.why}".strip()
+    return _finding(case, fate_of(verdict, poison=case.poison), detail=detail)
+
+
+def fate_of(verdict: ClaimVerdict, *, poison: str = "") -> Found:
+    """Return how a claim ships: verbatim, confirmed, restated or refused.
+
+    Args:
+        verdict: Its verdict, from `verify` or of an answer.
+        poison: Characters that must not ship; text that was cleaned of them counts as refused.
+    """
+    clean = bool(poison) and not set(poison) & set(verdict.text)
+    if verdict.restated:
+        return "restated"
+    if verdict.supported and not clean:
+        return "verbatim" if verdict.tier == "verbatim" else "confirmed"
+    return "restated" if verdict.restatement is not None else "refused"
