@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import grounded_rag
+from grounded_rag.types import Frozen
+
 ROOT = Path(__file__).parents[1]
 HEAVY = ("anthropic", "chromadb", "instructor", "llama_index", "numpy", "onnxruntime", "tiktoken")
 
@@ -40,6 +43,21 @@ def test_importing_opens_no_network_and_reads_no_environment_key():
         "import grounded_rag, grounded_rag.rag, grounded_rag.cli.app\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def public_values():
+    for name in grounded_rag.__all__:
+        value = getattr(grounded_rag, name)
+        if isinstance(value, type) and issubclass(value, Frozen):
+            yield value
+
+
+@pytest.mark.parametrize("model", public_values(), ids=lambda model: model.__name__)
+def test_every_field_of_a_public_value_has_a_description(model):
+    assert [name for name, field in model.model_fields.items() if not field.description] == []
+    # As OpenAPI and other tools see it.
+    described = model.model_json_schema(mode="serialization")["properties"].values()
+    assert all("description" in field for field in described)
 
 
 def readme_examples():

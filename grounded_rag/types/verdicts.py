@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grounded_rag.types._base import Frozen
+from grounded_rag.types._base import Frozen, one_line
 from grounded_rag.types.documents import Instant, Span
 
 
@@ -450,3 +451,30 @@ class Verification(Frozen):
     def failed(self) -> tuple[ClaimVerdict, ...]:
         """The claims that may not be shown in their own words."""
         return tuple(verdict for verdict in self.claims if not verdict.supported)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+_MARKS = {ClaimStatus.SUPPORTED: "✓", ClaimStatus.OPEN: "?"}
+
+
+def _lines(verification: Verification) -> Iterator[str]:
+    """Yield a verification as lines of plain text; what a draft or a source says steers nothing."""
+    claims = verification.claims
+    yield f"{verification.outcome}: {len(verification.supported)} of {len(claims)} claims supported"
+    for verdict in claims:
+        yield f"{_MARKS.get(verdict.status, '✗')} {one_line(verdict.text)}"
+        status = [verdict.status, verdict.tier] if verdict.supported else [verdict.status]
+        reason = f" ({verdict.reason})" if verdict.reason else ""
+        yield f"    {', '.join(status)}{reason}: {one_line(verdict.why)}"
+        for located in verdict.located:
+            yield f"    “{one_line(located.quote)}” ({one_line(located.doc_id)})"
+        if not verdict.supported and verdict.restatement is not None:
+            yield f"    may ship instead: {one_line(verdict.restatement)}"
+    for flag in verification.flags:
+        yield f"! {flag.kind.replace('_', ' ')}: {one_line(flag.detail)}"
+    for problem in verification.problems:
+        yield one_line(f"{problem.reason} @ {problem.path}: {problem.detail}")
+    for part in verification.unanswered:
+        yield f"not answered: {one_line(part)}"
