@@ -181,7 +181,7 @@ class ReceiptCheck(Frozen):
 
     receipt_id: str = Field(description="Id of the receipt.")
     question: str = Field(description="Its question.")
-    status: AnswerStatus = Field(description="Whether the question was answered.")
+    status: AnswerStatus = Field(description="Whether its answer was whole, partial or a refusal.")
     created_at: AwareDatetime = Field(description="When the answer was given.")
     answered_as_of: Instant | None = Field(
         default=None, description="Moment for which the answer was to hold."

@@ -173,7 +173,7 @@ def test_what_never_had_its_support_is_not_said_to_have_lost_it_today(bank, plac
     # The quote stands; the rest of its chunk is another, so that today's text would be judged.
     bank.edit("rates.md", "1.85%", "2.10%")
     check = verify_receipt(seal(forged), **place())
-    assert [problem.reason for problem in check.unconfirmed] == ["number_mismatch"]
+    assert [problem.reason for problem in check.unconfirmed] == ["unit_mismatch"]
     (claim,) = check.claims
     assert claim.status in ("still_true", "text_moved")
     assert "does not carry the claim" not in claim.why
