@@ -39,16 +39,104 @@ COMPUTED = "arithmetic"
 """The decider that is part of the verifier: what it confirmed is worked out again, not believed."""
 
 
-def check_form(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[IntegrityProblem]:
-    """Yield what in a receipt does not fit together, without judging support.
+def check_form(receipt: Receipt, passages: Mapping[str, Passage]) -> list[IntegrityProblem]:
+    """Return what in a receipt does not fit together, without judging support.
 
     Args:
         receipt: The receipt.
         passages: Each source by chunk id, as far as its text is known.
     """
-    yield from _check_hash(receipt)
-    yield from _check_sources(receipt, passages)
-    yield from _check_claims(receipt, passages)
+    misfits = (
+        *_hash_misfits(receipt),
+        *_source_misfits(receipt, passages),
+        *_claim_misfits(receipt, passages),
+    )
+    return [IntegrityProblem(kind=kind, path=path, detail=detail) for kind, path, detail in misfits]
+
+
+_Misfit = tuple[str, str, str]
+"""Kind, path and detail of a problem."""
+
+
+def _hash_misfits(receipt: Receipt) -> Iterator[_Misfit]:
+    try:
+        digest = content_hash(receipt)
+    except ReceiptError as error:
+        yield "hash", "", error.message
+        return
+    if receipt.content_hash != digest:
+        detail = "The content does not give the hash that the receipt states."
+        yield "hash", "content_hash", detail
+    elif receipt.id != digest[:ID_DIGITS]:
+        yield "id", "id", "The id is not the beginning of the hash."
+
+
+def _source_misfits(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[_Misfit]:
+    seen: set[str] = set()
+    for index, source in enumerate(receipt.sources):
+        path = f"sources[{index}]"
+        if source.chunk_id in seen:
+            yield "source", path, "The chunk is there twice."
+        seen.add(source.chunk_id)
+        passage = passages.get(source.chunk_id)
+        if passage is not None and text_hash(passage.text) != source.content_hash:
+            yield "source", path, "The chunk's text does not give its hash."
+
+
+def _claim_misfits(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[_Misfit]:
+    refused = receipt.status is AnswerStatus.REFUSED
+    if refused == bool(receipt.claims) or refused == (receipt.refusal is None):
+        yield "status", "status", "Status, claims and refusal do not fit together."
+    sources = {source.chunk_id: source for source in receipt.sources}
+    for index, claim in enumerate(receipt.claims):
+        path = f"claims[{index}]"
+        if detail := _tier_misfit(claim, receipt):
+            yield "tier", path, detail
+        for number, citation in enumerate(claim.citations):
+            source, passage = sources.get(citation.chunk_id), passages.get(citation.chunk_id)
+            for kind, detail in _citation_misfits(citation, source, passage):
+                yield kind, f"{path}.citations[{number}]", detail
+    if not receipt.claims:
+        return
+    if compose([shown_verdict(claim) for claim in receipt.claims]) != receipt.text:
+        yield "text", "text", "The text is not what the claims amount to."
+
+
+def _tier_misfit(claim: ReceiptClaim, receipt: Receipt) -> str:
+    """Return how tier, restatement, decider and policy contradict each other, or ""."""
+    if claim.is_old:
+        named = claim.restated or claim.decided_by
+        return (
+            "A tier of version 0.1 stands beside what that version did not know." if named else ""
+        )
+    if (claim.tier is Tier.CONFIRMED) != bool(claim.decided_by):
+        return "A confirmed claim names what confirmed it, and no other claim does."
+    if claim.decided_by == COMPUTED and not claim.arithmetic:
+        return "The claim is said to be computed and carries no computation."
+    if claim.restated and claim.tier is not Tier.VERBATIM:
+        return "A restated claim is in the words of its source; this one is not verbatim."
+    if claim.restated and receipt.policy.get("unproven", "restate") != "restate":
+        return "The claim is restated under a policy that restates nothing."
+    if claim.tier is Tier.NONE and receipt.policy.get("support") != "spans-only":
+        return "Nothing has shown the claim, and the policy ships no such claim."
+    return ""
+
+
+def _citation_misfits(
+    citation: ReceiptCitation, source: ReceiptSource | None, passage: Passage | None
+) -> Iterator[tuple[str, str]]:
+    if source is None:
+        yield "source", "The cited chunk is not in the receipt."
+        return
+    if citation.doc_id != source.doc_id:
+        yield "source", "The quote's document is not that of its chunk."
+    if citation.document_span != citation.chunk_span.shift(source.span.start):
+        yield "span", "The spans in chunk and document do not fit together."
+    if passage is not None:
+        if citation.chunk_span.of(passage.text) != citation.quote:
+            yield "quote", "The chunk's text does not read so at that place."
+    elif len(citation.quote) != len(citation.chunk_span):
+        yield "span", "The span is not as long as the quote."
 
 
 def check_statements(
@@ -99,109 +187,6 @@ def signature_problems(state: SignatureState) -> Iterator[IntegrityProblem]:
     }
     if state in details:
         yield IntegrityProblem(kind="signature", path="signature", detail=details[state])
-
-
-def _check_hash(receipt: Receipt) -> Iterator[IntegrityProblem]:
-    try:
-        digest = content_hash(receipt)
-    except ReceiptError as error:
-        yield IntegrityProblem(kind="hash", detail=error.message)
-        return
-    if receipt.content_hash != digest:
-        yield IntegrityProblem(
-            kind="hash",
-            path="content_hash",
-            detail="The content does not give the hash that the receipt states.",
-        )
-    elif receipt.id != digest[:ID_DIGITS]:
-        yield IntegrityProblem(
-            kind="id", path="id", detail="The id is not the beginning of the hash."
-        )
-
-
-def _check_sources(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[IntegrityProblem]:
-    seen: set[str] = set()
-    for index, source in enumerate(receipt.sources):
-        path = f"sources[{index}]"
-        if source.chunk_id in seen:
-            yield IntegrityProblem(kind="source", path=path, detail="The chunk is there twice.")
-        seen.add(source.chunk_id)
-        passage = passages.get(source.chunk_id)
-        if passage is not None and text_hash(passage.text) != source.content_hash:
-            yield IntegrityProblem(
-                kind="source", path=path, detail="The chunk's text does not give its hash."
-            )
-
-
-def _check_claims(receipt: Receipt, passages: Mapping[str, Passage]) -> Iterator[IntegrityProblem]:
-    refused = receipt.status is AnswerStatus.REFUSED
-    if refused == bool(receipt.claims) or refused == (receipt.refusal is None):
-        yield IntegrityProblem(
-            kind="status", path="status", detail="Status, claims and refusal do not fit together."
-        )
-    sources = {source.chunk_id: source for source in receipt.sources}
-    for index, claim in enumerate(receipt.claims):
-        misfit = _tier_misfit(claim, receipt)
-        if misfit:
-            yield IntegrityProblem(kind="tier", path=f"claims[{index}]", detail=misfit)
-        for number, citation in enumerate(claim.citations):
-            path = f"claims[{index}].citations[{number}]"
-            source = sources.get(citation.chunk_id)
-            if source is None:
-                yield IntegrityProblem(
-                    kind="source", path=path, detail="The cited chunk is not in the receipt."
-                )
-                continue
-            yield from _check_citation(citation, source, passages.get(citation.chunk_id), path)
-    if receipt.claims and compose([shown_verdict(claim) for claim in receipt.claims]) != (
-        receipt.text
-    ):
-        yield IntegrityProblem(
-            kind="text", path="text", detail="The text is not what the claims amount to."
-        )
-
-
-def _tier_misfit(claim: ReceiptClaim, receipt: Receipt) -> str:
-    """Return how tier, restatement, decider and policy contradict each other, or ""."""
-    if claim.is_old:
-        named = claim.restated or claim.decided_by
-        return (
-            "A tier of version 0.1 stands beside what that version did not know." if named else ""
-        )
-    if (claim.tier is Tier.CONFIRMED) != bool(claim.decided_by):
-        return "A confirmed claim names what confirmed it, and no other claim does."
-    if claim.decided_by == COMPUTED and not claim.arithmetic:
-        return "The claim is said to be computed and carries no computation."
-    if claim.restated and claim.tier is not Tier.VERBATIM:
-        return "A restated claim is in the words of its source; this one is not verbatim."
-    if claim.restated and receipt.policy.get("unproven", "restate") != "restate":
-        return "The claim is restated under a policy that restates nothing."
-    if claim.tier is Tier.NONE and receipt.policy.get("support") != "spans-only":
-        return "Nothing has shown the claim, and the policy ships no such claim."
-    return ""
-
-
-def _check_citation(
-    citation: ReceiptCitation, source: ReceiptSource, passage: Passage | None, path: str
-) -> Iterator[IntegrityProblem]:
-    if citation.doc_id != source.doc_id:
-        yield IntegrityProblem(
-            kind="source", path=path, detail="The quote's document is not that of its chunk."
-        )
-    if citation.document_span != citation.chunk_span.shift(source.span.start):
-        yield IntegrityProblem(
-            kind="span", path=path, detail="The spans in chunk and document do not fit together."
-        )
-    if passage is None:
-        if len(citation.quote) != len(citation.chunk_span):
-            yield IntegrityProblem(
-                kind="span", path=path, detail="The span is not as long as the quote."
-            )
-        return
-    if citation.chunk_span.of(passage.text) != citation.quote:
-        yield IntegrityProblem(
-            kind="quote", path=path, detail="The chunk's text does not read so at that place."
-        )
 
 
 def shown_verdict(claim: ReceiptClaim) -> ClaimVerdict:
