@@ -27,7 +27,7 @@ from grounded_rag.answer import Answer
 from grounded_rag.ingest import read_document, scan
 from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ClaimCheck, TextStatus
-from grounded_rag.receipts.library import Held, Library, open_library
+from grounded_rag.receipts.library import Library, open_library
 from grounded_rag.receipts.make import make_receipt, seal
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.types import (
@@ -147,8 +147,8 @@ def _row(quote: dict, check: ClaimCheck, library: Library) -> Row:
     if standing is not None and standing.nearest is not None:
         shown = standing.nearest.text
     elif standing is not None and standing.span is not None:
-        held = library.get(standing.found_in)
-        shown = held.passages.around(standing.span) if isinstance(held, Held) else ""
+        document = library.get(standing.found_in)
+        shown = "" if document is None else document.around(standing.span)
     digest = hashlib.sha256(str(quote["doc"]).encode()).hexdigest()
     first = int(digest[:8], 16) % 2 == 0
     return Row(quote, check, SAYS.get(check.status, str(check.status)), shown, first)

@@ -58,9 +58,8 @@ if TYPE_CHECKING:
     from grounded_rag.models.nli import CrossEncoderEntailment
     from grounded_rag.models.token_detector import TokenDetector
     from grounded_rag.rag import GroundedRAG
-    from grounded_rag.receipts.audit import AuditReport, audit_receipts
-    from grounded_rag.receipts.check import verify_receipt
-    from grounded_rag.receipts.findings import ReceiptCheck
+    from grounded_rag.receipts.check import audit_receipts, verify_receipt
+    from grounded_rag.receipts.findings import AuditReport, ReceiptCheck
     from grounded_rag.receipts.make import load_receipt, save_receipt
     from grounded_rag.relevance import RelevanceCheck
     from grounded_rag.verification import verify
@@ -130,7 +129,7 @@ __all__ = [
 # What is large, or pulls in LlamaIndex, Chroma or a provider's SDK, is imported at first use: a
 # bare `import grounded_rag` stays fast, and `verify` works where only pydantic is installed.
 _LAZY = {
-    "AuditReport": "grounded_rag.receipts.audit",
+    "AuditReport": "grounded_rag.receipts.findings",
     "Conversation": "grounded_rag.conversation.conversation",
     "CitationsGenerator": "grounded_rag.generate.citations_api",
     "CrossEncoderEntailment": "grounded_rag.models.nli",
@@ -147,7 +146,7 @@ _LAZY = {
     "StructuredGenerator": "grounded_rag.generate.structured",
     "TokenDetector": "grounded_rag.models.token_detector",
     "Verifier": "grounded_rag.verification.verifier",
-    "audit_receipts": "grounded_rag.receipts.audit",
+    "audit_receipts": "grounded_rag.receipts.check",
     "averify": "grounded_rag.verification.verifier",
     "default_checks": "grounded_rag.verification.support",
     "load_receipt": "grounded_rag.receipts.make",

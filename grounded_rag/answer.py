@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from grounded_rag.types import AnswerData, Receipt
+
+_SHOWN = 80
 
 
 class Answer(AnswerData):
     """An answer whose every sentence is a verified claim, or a refusal.
 
-    All values are fields of `AnswerData`; this class adds what is made of them.
+    All values are fields of `AnswerData`; this class adds what is made of them. `print(answer)`
+    shows it with its sources, and so does a notebook.
     """
 
     def to_html(self, *, standalone: bool = False, id_prefix: str = "answer") -> str:
@@ -54,3 +60,23 @@ class Answer(AnswerData):
         from grounded_rag.receipts.make import make_receipt
 
         return make_receipt(self, include_text=include_text)
+
+    def __str__(self) -> str:
+        return self.to_terminal()
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        # What tells answers apart in a log or a debugger; the evidence would fill pages.
+        for name in ("question", "text"):
+            value: str = getattr(self, name)
+            yield name, value if len(value) <= _SHOWN else f"{value[: _SHOWN - 1]}…"
+        yield "status", str(self.status)
+        if self.refusal is not None:
+            yield "refusal", str(self.refusal.reason)
+        else:
+            yield "claims", len(self.claims)
+            yield "sources", len(self.references)
+
+    def _repr_html_(self) -> str:
+        from grounded_rag.render.html import to_notebook
+
+        return to_notebook(self)

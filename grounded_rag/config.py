@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
@@ -17,43 +17,72 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 
 
 class Policy(Frozen):
-    """The rules in force for one pipeline.
+    """The rules in force for one pipeline."""
 
-    Attributes:
-        unproven: What becomes of a claim that nothing has shown although its quote stands in the
-            source: `restate` ships the source's own statement in its place, marked; `reask` asks
-            the generator again, and refuses in the end; `refuse` refuses at once.
-        on_failed_claim: What becomes of a claim that cannot be mended or restated, such as one
-            whose quote does not exist: `refuse` ships nothing unless all claims pass; `drop` ships
-            the rest.
-        support: `strict` ships in the generator's own words what is verbatim or confirmed;
-            `spans-only` is existence only: it ships whatever quotes something that exists, with
-            a flag, and checks nothing else.
-        longest_restatement: Most characters of the source that may stand in for one claim.
-        quote_match: `repair` bridges differences of presentation and records them; `exact` never.
-        stale: `flag` ships stale evidence with a flag, `exclude` keeps it out of retrieval,
-            `refuse` declines when a shipped claim would rest on it.
-        injected: `reject` lets text addressed to the assistant support nothing; `quarantine`
-            keeps chunks holding such text away from the generator altogether.
-        max_age: Evidence older than this is flagged `too_old`; None sets no limit.
-        max_attempts: Most generator calls for one question, the first included.
-        max_total_tokens: Most tokens for one question, over all attempts.
-        max_seconds: Most wall-clock seconds for one question.
-        k: Chunks retrieved for one question.
-    """
-
-    unproven: Literal["restate", "reask", "refuse"] = "restate"
-    on_failed_claim: Literal["refuse", "drop"] = "refuse"
-    support: Literal["strict", "spans-only"] = "strict"
-    longest_restatement: Annotated[int, Field(ge=1)] = 600
-    quote_match: Literal["repair", "exact"] = "repair"
-    stale: Literal["flag", "exclude", "refuse"] = "flag"
-    injected: Literal["reject", "quarantine"] = "reject"
-    max_age: dt.timedelta | None = None
-    max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
-    max_total_tokens: Annotated[int, Field(ge=1)] = 60_000
-    max_seconds: Annotated[float, Field(gt=0)] = 120.0
-    k: Annotated[int, Field(ge=1, le=100)] = 8
+    unproven: Literal["restate", "reask", "refuse"] = Field(
+        default="restate",
+        description=(
+            "What becomes of a claim that nothing has shown although its quote stands in the "
+            "source: `restate` ships the source's own statement in its place, marked; `reask` "
+            "asks the generator again, and refuses in the end; `refuse` refuses at once."
+        ),
+    )
+    on_failed_claim: Literal["refuse", "drop"] = Field(
+        default="refuse",
+        description=(
+            "What becomes of a claim that cannot be mended or restated, such as one whose quote "
+            "does not exist: `refuse` ships nothing unless all claims pass; `drop` ships the "
+            "rest."
+        ),
+    )
+    support: Literal["strict", "spans-only"] = Field(
+        default="strict",
+        description=(
+            "`strict` ships in the generator's own words what is verbatim or confirmed; `spans-"
+            "only` is existence only: it ships whatever quotes something that exists, with a "
+            "flag, and checks nothing else."
+        ),
+    )
+    longest_restatement: int = Field(
+        default=600,
+        ge=1,
+        description="Most characters of the source that may stand in for one claim.",
+    )
+    quote_match: Literal["repair", "exact"] = Field(
+        default="repair",
+        description="`repair` bridges differences of presentation and records them; `exact` never.",
+    )
+    stale: Literal["flag", "exclude", "refuse"] = Field(
+        default="flag",
+        description=(
+            "`flag` ships stale evidence with a flag, `exclude` keeps it out of retrieval, "
+            "`refuse` declines when a shipped claim would rest on it."
+        ),
+    )
+    injected: Literal["reject", "quarantine"] = Field(
+        default="reject",
+        description=(
+            "`reject` lets text addressed to the assistant support nothing; `quarantine` keeps "
+            "chunks holding such text away from the generator altogether."
+        ),
+    )
+    max_age: dt.timedelta | None = Field(
+        default=None,
+        description="Evidence older than this is flagged `too_old`; None sets no limit.",
+    )
+    max_attempts: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="Most generator calls for one question, the first included.",
+    )
+    max_total_tokens: int = Field(
+        default=60_000, ge=1, description="Most tokens for one question, over all attempts."
+    )
+    max_seconds: float = Field(
+        default=120.0, gt=0, description="Most wall-clock seconds for one question."
+    )
+    k: int = Field(default=8, ge=1, le=100, description="Chunks retrieved for one question.")
 
     @field_validator("support", mode="before")
     @classmethod

@@ -16,9 +16,9 @@ from rich.text import Text
 from grounded_rag import AuditReport, ReceiptCheck, audit_receipts, load_receipt, verify_receipt
 from grounded_rag.cli.options import AsOfOption, JsonOption, parse_as_of
 from grounded_rag.cli.terminal import console, guarded
-from grounded_rag.receipts.audit import AuditFinding
 from grounded_rag.receipts.findings import (
     UNCHANGED,
+    AuditFinding,
     ClaimCheck,
     DiffPart,
     IntegrityProblem,

@@ -98,35 +98,27 @@ class FileWarning(Frozen):
 
 
 class IngestReport(Frozen):
-    """What ingestion did.
+    """What ingestion did."""
 
-    Attributes:
-        added: Ids of new documents.
-        changed: Ids of documents whose text changed.
-        metadata_changed: Ids of documents of which only title, dates or other metadata changed.
-        removed: Ids of documents whose files are gone.
-        unchanged: Ids of documents that are as they were.
-        skipped: Files of no supported kind.
-        failed: Files that could not be read.
-        warnings: Things to look at.
-        chunks: Chunks of the documents that were written.
-        embedded: Chunks that had to be embedded.
-        words_only: Why the index searches by words alone, or "".
-        seconds: Wall-clock seconds.
-    """
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    metadata_changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    skipped: tuple[SkippedFile, ...] = ()
-    failed: tuple[FailedFile, ...] = ()
-    warnings: tuple[FileWarning, ...] = ()
-    chunks: int = 0
-    embedded: int = 0
-    words_only: str = ""
-    seconds: float = 0.0
+    added: tuple[str, ...] = Field(default=(), description="Ids of new documents.")
+    changed: tuple[str, ...] = Field(default=(), description="Ids of documents whose text changed.")
+    metadata_changed: tuple[str, ...] = Field(
+        default=(),
+        description="Ids of documents of which only title, dates or other metadata changed.",
+    )
+    removed: tuple[str, ...] = Field(
+        default=(), description="Ids of documents whose files are gone."
+    )
+    unchanged: tuple[str, ...] = Field(
+        default=(), description="Ids of documents that are as they were."
+    )
+    skipped: tuple[SkippedFile, ...] = Field(default=(), description="Files of no supported kind.")
+    failed: tuple[FailedFile, ...] = Field(default=(), description="Files that could not be read.")
+    warnings: tuple[FileWarning, ...] = Field(default=(), description="Things to look at.")
+    chunks: int = Field(default=0, description="Chunks of the documents that were written.")
+    embedded: int = Field(default=0, description="Chunks that had to be embedded.")
+    words_only: str = Field(default="", description='Why the index searches by words alone, or "".')
+    seconds: float = Field(default=0.0, description="Wall-clock seconds.")
 
 
 @dataclass(frozen=True)

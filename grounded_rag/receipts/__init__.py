@@ -19,17 +19,17 @@ __all__ = [
 ]
 
 _LAZY = {
-    "AuditReport": "grounded_rag.receipts.audit",
+    "AuditReport": "grounded_rag.receipts.findings",
     "ReceiptCheck": "grounded_rag.receipts.findings",
-    "audit_receipts": "grounded_rag.receipts.audit",
+    "audit_receipts": "grounded_rag.receipts.check",
     "load_receipt": "grounded_rag.receipts.make",
     "make_receipt": "grounded_rag.receipts.make",
     "save_receipt": "grounded_rag.receipts.make",
-    "sign": "grounded_rag.receipts.signing",
+    "sign": "grounded_rag.receipts.make",
     "text_fragment_links": "grounded_rag.receipts.interchange",
     "to_web_annotation": "grounded_rag.receipts.interchange",
     "verify_receipt": "grounded_rag.receipts.check",
-    "verify_signature": "grounded_rag.receipts.signing",
+    "verify_signature": "grounded_rag.receipts.make",
 }
 
 

@@ -1,15 +1,22 @@
-"""`verify_receipt`: a receipt against itself and against the documents as they are now."""
+"""`verify_receipt` and `audit_receipts`: receipts against themselves and the documents of today."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
+from grounded_rag._sync import BackgroundLoop
+from grounded_rag.errors import ReceiptError
+from grounded_rag.receipts.differences import CurrentDocument
 from grounded_rag.receipts.findings import (
     UNCHANGED,
+    AuditFinding,
+    AuditReport,
     CitationStanding,
     ClaimCheck,
     IntegrityProblem,
@@ -17,22 +24,29 @@ from grounded_rag.receipts.findings import (
     ReceiptCheck,
     StaleSource,
     TextStatus,
-    why_changed,
+    UnreadableReceipt,
+    why_line,
 )
 from grounded_rag.receipts.integrity import (
+    Recheck,
     check_form,
+    check_signature,
     check_statements,
+    on_trust,
+    recheck,
     retrieved_chunk,
+    rules_of,
     shown_verdict,
+    signature_problems,
 )
-from grounded_rag.receipts.library import Held, Library, open_library
-from grounded_rag.receipts.signing import signature_problems, signature_state
-from grounded_rag.receipts.standing import Placed, changed_around, place
-from grounded_rag.receipts.support import Again, Asking, look_again, on_trust, rules_of
+from grounded_rag.receipts.library import Library, open_library
+from grounded_rag.receipts.make import load_receipt, receipt_files
+from grounded_rag.receipts.standing import Placed, place
 from grounded_rag.types import (
     Citation,
     Claim,
     ClaimVerdict,
+    Draft,
     FlagKind,
     Instant,
     Receipt,
@@ -41,91 +55,12 @@ from grounded_rag.types import (
     ReceiptSource,
     RetrievedChunk,
     Tier,
-    Validity,
 )
-from grounded_rag.validity import parse_instant, resolve, staleness, today_utc
+from grounded_rag.validity import StalenessFinding, parse_instant, resolve, staleness, today_utc
 from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.rules import Rules
+from grounded_rag.verification.verifier import verify
 from grounded_rag.version import __version__
-
-
-def stale_source(
-    claim: str,
-    citation: ReceiptCitation,
-    source: ReceiptSource,
-    standing: CitationStanding,
-    library: Library,
-    *,
-    before: str,
-    max_age: dt.timedelta | None,
-) -> tuple[StaleSource, ...]:
-    """Return what speaks today against the document of a quote; unknown age is no finding.
-
-    Args:
-        claim: Text of the claim.
-        citation: The quote.
-        source: Its chunk; its validity counts where the document is gone.
-        standing: Where the quote stands now.
-        library: Today's documents.
-        before: The sentence(s) around the quote, as its source wrote them then.
-        max_age: Oldest acceptable age, or None.
-    """
-    validity = library.validity(standing.found_in or citation.doc_id) or _recorded(source, library)
-    return tuple(
-        StaleSource(
-            kind=finding.kind,
-            doc_id=citation.doc_id,
-            detail=finding.detail,
-            since=finding.since,
-            successor=next(iter(finding.related), None),
-            successor_says=_in_force(finding.related, claim, citation, before, library),
-        )
-        for finding in staleness(validity, as_of=library.as_of, max_age=max_age)
-        if finding.kind is not FlagKind.UNDATED
-    )
-
-
-def known_then(stale: StaleSource, receipt: Receipt) -> StaleSource:
-    """Return a finding with whether the answer already carried a flag of its kind."""
-    known = any(flag.kind is stale.kind and flag.doc_id == stale.doc_id for flag in receipt.flags)
-    return stale.model_copy(update={"known_then": known})
-
-
-def _recorded(source: ReceiptSource, library: Library) -> Validity:
-    following = source.validity.superseded_by
-    successor = None if following is None else library.validity(following)
-    return resolve(source.validity, successor=successor)
-
-
-def _in_force(
-    related: tuple[str, ...],
-    claim: str,
-    citation: ReceiptCitation,
-    before: str,
-    library: Library,
-) -> NearestPassage | None:
-    """Return what the document in force says instead: successors are followed to the last one."""
-    following = next(iter(related), None)
-    seen = {citation.doc_id}
-    held: Held | None = None
-    while following is not None and following not in seen:
-        seen.add(following)
-        found = library.get(following)
-        if not isinstance(found, Held):
-            return None
-        held = found
-        following = next(
-            (
-                finding.related[0]
-                for finding in staleness(found.validity, as_of=library.as_of)
-                if finding.kind is FlagKind.SUPERSEDED and finding.related
-            ),
-            None,
-        )
-    if held is None:
-        return None
-    return held.counterpart(claim, citation.quote, before)
-
 
 _GRAVEST_FIRST = (
     TextStatus.ALTERED,
@@ -163,7 +98,7 @@ def verify_receipt(
             receipt itself is checked.
         as_of: Moment for which the documents are read and their validity is judged; today in UTC
             by default.
-        rules: Checks of one's own that gave the answer, and deciders to ask again; quote match,
+        rules: Your own checks that gave the answer, and deciders to ask again; quote match,
             spans-only and age come from the receipt's own policy.
         public_key: Raw Ed25519 public key that must have signed the receipt, or None.
 
@@ -184,10 +119,95 @@ def verify_receipt(
         return checker.check(receipt)
 
 
+def audit_receipts(
+    receipts: Path | str,
+    *,
+    index: Path | str | None = None,
+    folder: Path | str | None = None,
+    as_of: Instant | str | None = None,
+    rules: Rules | None = None,
+    public_key: bytes | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> AuditReport:
+    """Check every receipt of a folder against the documents as they are now.
+
+    Args:
+        receipts: Folder with receipts; files in folders below it are left alone.
+        index: Folder of an index to compare with.
+        folder: Folder of documents to compare with, in place of an index.
+        as_of: Moment for which the documents are read and judged; today in UTC by default.
+        rules: Your own checks that gave the answers, and deciders to ask again; see
+            `verify_receipt`.
+        public_key: Raw Ed25519 public key that must have signed every receipt, or None.
+        progress: Called with the number of files done.
+
+    Raises:
+        ReceiptError: There is no folder of receipts.
+        InputError: Index and folder are both named, or the folder cannot be used.
+        StoreError: The index cannot be used.
+        ManifestError: `as_of` or a date of the folder's manifest cannot be read.
+        MissingExtraError: A public key is given and `cryptography` is not installed.
+    """
+    moment = parse_instant(as_of) or today_utc()
+    files = list(receipt_files(receipts))
+    statuses: Counter[str] = Counter()
+    findings: list[AuditFinding] = []
+    unreadable: list[UnreadableReceipt] = []
+    refusals = 0
+    with (
+        open_library(index=index, folder=folder, as_of=moment) as library,
+        ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
+    ):
+        for done, file in enumerate(files, start=1):
+            if progress is not None:
+                progress(done)
+            try:
+                receipt = load_receipt(file)
+            except ReceiptError as error:
+                unreadable.append(UnreadableReceipt(file=file.name, message=error.message))
+                continue
+            check = checker.check(receipt)
+            refusals += not check.claims
+            statuses.update(str(claim.status) for claim in check.claims)
+            if not check.stands:
+                findings.append(AuditFinding(file=file.name, check=check))
+    return AuditReport(
+        as_of=moment,
+        against=library.kind,
+        receipts=len(files) - len(unreadable),
+        refusals=refusals,
+        statuses=dict(sorted(statuses.items())),
+        findings=tuple(findings),
+        unreadable=tuple(unreadable),
+    )
+
+
+class _Evidence(NamedTuple):
+    """What a claim of a receipt is judged on.
+
+    Attributes:
+        question: The question of the receipt.
+        sources: The chunks that the claim cites.
+        passages: All chunks of the receipt by id, as far as their texts are known.
+        rules: The rules that it was shipped under.
+    """
+
+    question: str
+    sources: tuple[ReceiptSource, ...]
+    passages: Mapping[str, Passage]
+    rules: Rules
+
+    def key(self, claim: ReceiptClaim) -> Hashable:
+        """Return what a claim's check depends on; rules differ only in the receipt's policy."""
+        rules = self.rules
+        policy = (rules.quote_match, rules.spans_only, rules.longest_restatement, rules.max_age)
+        return claim, self.sources, self.question, policy
+
+
 class ReceiptChecker:
     """Checks receipts against one state of the documents; what repeats is worked out once.
 
-    Use it as a context manager, or call `close()`.
+    Use it as a context manager: asking a model again needs a background loop, which is closed.
     """
 
     def __init__(
@@ -200,39 +220,9 @@ class ReceiptChecker:
         self._library = library
         self._rules = rules
         self._public_key = public_key
-        self._ask = Asking()
+        self._loop = BackgroundLoop()
         self._verdicts: dict[Hashable, ClaimVerdict] = {}
         self._claims: dict[Hashable, ClaimCheck] = {}
-
-    def check(self, receipt: Receipt) -> ReceiptCheck:
-        """Check one receipt; see `verify_receipt`."""
-        passages = self._passages(receipt)
-        rules = rules_of(receipt, self._rules)
-        signed = signature_state(receipt, self._public_key)
-        problems = [*check_form(receipt, passages), *signature_problems(signed)]
-        doubts: list[IntegrityProblem] = []
-        if not problems:
-            problems, doubts = self._judged(receipt, passages, rules)
-        return ReceiptCheck(
-            receipt_id=receipt.id,
-            question=receipt.question,
-            status=receipt.status,
-            created_at=receipt.created_at,
-            answered_as_of=receipt.as_of,
-            as_of=self._library.as_of,
-            against=self._library.kind,
-            altered=tuple(problems),
-            unconfirmed=tuple(doubts),
-            signature=signed,
-            claims=tuple(
-                _altered(claim) if problems else self._claim(receipt, claim, passages, rules)
-                for claim in receipt.claims
-            ),
-        )
-
-    def close(self) -> None:
-        """Stop what asking a model again has started."""
-        self._ask.close()
 
     def __enter__(self) -> Self:
         return self
@@ -243,10 +233,42 @@ class ReceiptChecker:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        self._loop.close()
+
+    def check(self, receipt: Receipt) -> ReceiptCheck:
+        """Check one receipt; see `verify_receipt`."""
+        passages = self._passages(receipt)
+        rules = rules_of(receipt, self._rules)
+        evidence = [
+            _Evidence(receipt.question, _cited(receipt, claim), passages, rules)
+            for claim in receipt.claims
+        ]
+        signature = check_signature(receipt, self._public_key)
+        altered = [*check_form(receipt, passages), *signature_problems(signature)]
+        unconfirmed: list[IntegrityProblem] = []
+        if not altered:
+            altered, unconfirmed = self._check_support(receipt, evidence, passages)
+        if altered:
+            claims = tuple(_altered(claim) for claim in receipt.claims)
+        else:
+            pairs = zip(receipt.claims, evidence, strict=True)
+            claims = tuple(self._claim(receipt, claim, on) for claim, on in pairs)
+        return ReceiptCheck(
+            receipt_id=receipt.id,
+            question=receipt.question,
+            status=receipt.status,
+            created_at=receipt.created_at,
+            answered_as_of=receipt.as_of,
+            as_of=self._library.as_of,
+            against=self._library.kind,
+            altered=tuple(altered),
+            unconfirmed=tuple(unconfirmed),
+            signature=signature,
+            claims=claims,
+        )
 
     def _passages(self, receipt: Receipt) -> dict[str, Passage]:
-        """Return the chunks: with the texts that travel with the receipt, else the index's."""
+        """Return the chunks: with the texts that travel with the receipt, else the library's."""
         passages: dict[str, Passage] = {}
         for source in receipt.sources:
             text = source.text
@@ -256,21 +278,20 @@ class ReceiptChecker:
                 passages[source.chunk_id] = Passage(retrieved_chunk(source, text))
         return passages
 
-    def _judged(
-        self, receipt: Receipt, passages: Mapping[str, Passage], rules: Rules
+    def _check_support(
+        self, receipt: Receipt, evidence: Sequence[_Evidence], passages: Mapping[str, Passage]
     ) -> tuple[list[IntegrityProblem], list[IntegrityProblem]]:
-        """Judge what a receipt says of its statements and its support on its own texts.
+        """Return what proves an alteration, and what only is not confirmed, on its own texts.
 
         What rules alone decide shows an alteration, unless other rules than today's gave the
         answer: then nobody is accused.
         """
         ours = receipt.package_version == __version__
         altered: list[IntegrityProblem] = []
-        doubts: list[IntegrityProblem] = []
-        for problem in check_statements(receipt, passages):
-            (altered if ours else doubts).append(problem)
-        for index, claim in enumerate(receipt.claims):
-            again = self._again(receipt, claim, passages, rules)
+        unconfirmed: list[IntegrityProblem] = []
+        (altered if ours else unconfirmed).extend(check_statements(receipt, passages))
+        for index, (claim, on) in enumerate(zip(receipt.claims, evidence, strict=True)):
+            again = self._recheck_then(claim, on)
             if again is None or not again.why:
                 continue
             problem = IntegrityProblem(
@@ -280,90 +301,65 @@ class ReceiptChecker:
                 reason=again.reason,
             )
             proven = ours and again.proves and not claim.is_old
-            (altered if proven else doubts).append(problem)
-        return altered, doubts
+            (altered if proven else unconfirmed).append(problem)
+        return altered, unconfirmed
 
-    def _again(
-        self,
-        receipt: Receipt,
-        claim: ReceiptClaim,
-        passages: Mapping[str, Passage],
-        rules: Rules,
-    ) -> Again | None:
-        """Return what the verifier says of a claim on its own texts; None where one is unknown."""
-        sources = _sources(receipt, claim)
-        if any(source.chunk_id not in passages for source in sources):
-            return None
-        key = (claim, sources, receipt.question, _policy_key(rules))
-        if key not in self._verdicts:
-            chunks = [passages[source.chunk_id].retrieved for source in sources]
-            asked = shown_verdict(claim).claim
-            self._verdicts[key] = self._ask(asked, chunks, receipt.question, rules)
-        return look_again(claim, self._verdicts[key], rules)
-
-    def _claim(
-        self,
-        receipt: Receipt,
-        claim: ReceiptClaim,
-        passages: Mapping[str, Passage],
-        rules: Rules,
-    ) -> ClaimCheck:
-        sources = _sources(receipt, claim)
-        key = (claim, sources, receipt.question, _policy_key(rules))
+    def _claim(self, receipt: Receipt, claim: ReceiptClaim, on: _Evidence) -> ClaimCheck:
+        key = on.key(claim)
         if key not in self._claims:
-            self._claims[key] = self._check_claim(receipt, claim, sources, passages, rules)
+            self._claims[key] = self._check_claim(claim, on)
         check = self._claims[key]
-        return check.model_copy(
-            update={"stale": tuple(known_then(stale, receipt) for stale in check.stale)}
+        # Two receipts of one claim may have been flagged differently then.
+        flagged = {(flag.kind, flag.doc_id) for flag in receipt.flags}
+        stale = tuple(
+            finding.model_copy(update={"known_then": (finding.kind, finding.doc_id) in flagged})
+            for finding in check.stale
         )
+        return check.model_copy(update={"stale": stale})
 
-    def _check_claim(
-        self,
-        receipt: Receipt,
-        claim: ReceiptClaim,
-        sources: tuple[ReceiptSource, ...],
-        passages: Mapping[str, Passage],
-        rules: Rules,
-    ) -> ClaimCheck:
-        by_id = {source.chunk_id: source for source in sources}
+    def _check_claim(self, claim: ReceiptClaim, on: _Evidence) -> ClaimCheck:
+        by_id = {source.chunk_id: source for source in on.sources}
         placed = [
-            place(
-                citation, by_id[citation.chunk_id], passages.get(citation.chunk_id), self._library
-            )
-            for citation in claim.citations
+            place(each, by_id[each.chunk_id], on.passages.get(each.chunk_id), self._library)
+            for each in claim.citations
         ]
         standings = [each.standing for each in placed]
-        again = self._again(receipt, claim, passages, rules)
+        again = self._recheck_then(claim, on)
         if again is None:
-            again = on_trust(claim) if claim.rests_on is Tier.CONFIRMED else Again()
+            again = on_trust(claim) if claim.rests_on is Tier.CONFIRMED else Recheck()
         rejected = ""
+        # Today's text is judged only where it may take back a support that was there: a claim
+        # that never had it is not confirmed, whatever the documents say now.
         if (
             any(each.passage is not None for each in placed)
             and all(standing.status in UNCHANGED for standing in standings)
             and not again.why
         ):
-            again = self._today(claim, placed, passages, receipt.question, rules)
+            again = self._recheck_today(claim, placed, on)
             rejected = again.why
             if rejected:
-                standings = _marked(placed)
+                standings = _changed(placed)
         stale: dict[StaleSource, None] = {}
         for citation, each, standing in zip(claim.citations, placed, standings, strict=True):
-            source = by_id[citation.chunk_id]
-            for finding in stale_source(
-                claim.text,
-                citation,
-                source,
-                standing,
-                self._library,
-                before=each.before.sentence,
-                max_age=rules.max_age,
-            ):
-                stale.setdefault(finding)
+            found_in = standing.found_in or citation.doc_id
+            for finding in self._staleness(found_in, by_id[citation.chunk_id], on.rules.max_age):
+                related = finding.related
+                successor_says = self._in_force(related, claim.text, citation, each.before.sentence)
+                stale.setdefault(
+                    StaleSource(
+                        kind=finding.kind,
+                        doc_id=citation.doc_id,
+                        detail=finding.detail,
+                        since=finding.since,
+                        successor=next(iter(related), None),
+                        successor_says=successor_says,
+                    )
+                )
         status = min((s.status for s in standings), key=_GRAVEST_FIRST.index)
         return ClaimCheck(
             claim=claim.text,
             status=status,
-            why=why_changed(status, standings, rejected),
+            why=why_line(status, standings, rejected),
             tier=claim.tier,
             restated=claim.restated,
             decided_by=claim.decided_by,
@@ -372,41 +368,95 @@ class ReceiptChecker:
             stale=tuple(stale),
         )
 
-    def _today(
-        self,
-        claim: ReceiptClaim,
-        placed: Sequence[Placed],
-        passages: Mapping[str, Passage],
-        question: str,
-        rules: Rules,
-    ) -> Again:
+    def _recheck_then(self, claim: ReceiptClaim, on: _Evidence) -> Recheck | None:
+        """Return what the verifier says of a claim on its own texts; None where one is unknown."""
+        if any(source.chunk_id not in on.passages for source in on.sources):
+            return None
+        key = on.key(claim)
+        if key not in self._verdicts:
+            chunks = [on.passages[source.chunk_id].retrieved for source in on.sources]
+            self._verdicts[key] = self._verdict(shown_verdict(claim).claim, chunks, on)
+        return recheck(claim, self._verdicts[key], on.rules)
+
+    def _recheck_today(
+        self, claim: ReceiptClaim, placed: Sequence[Placed], on: _Evidence
+    ) -> Recheck:
         """Return what the verifier says of a claim on today's text."""
         chunks: list[RetrievedChunk] = []
-        citations = []
+        citations: list[Citation] = []
         for citation, each in zip(claim.citations, placed, strict=True):
             if each.passage is None:
-                chunks.append(passages[citation.chunk_id].retrieved)
+                chunks.append(on.passages[citation.chunk_id].retrieved)
                 citations.append(Citation(chunk_id=citation.chunk_id, quote=citation.quote))
-            elif each.held is not None and each.standing.span is not None:
+            elif each.document is not None and each.standing.span is not None:
                 # Today's own characters: that they stand is settled; their meaning is asked.
-                quote = each.standing.span.of(each.held.text)
+                quote = each.standing.span.of(each.document.text)
                 chunks.append(each.passage.retrieved)
                 citations.append(Citation(chunk_id=each.passage.id, quote=quote))
         asked = Claim(text=claim.text, citations=tuple(citations), arithmetic=claim.arithmetic)
-        again = look_again(claim, self._ask(asked, chunks, question, rules), rules)
+        again = recheck(claim, self._verdict(asked, chunks, on), on.rules)
         if again.trusted and any(each.standing.sentence_changed for each in placed):
-            return Again(why="What confirmed it saw other words, and was not asked again.")
+            return Recheck(why="What confirmed it saw other words, and was not asked again.")
         return again
 
+    def _verdict(
+        self, claim: Claim, chunks: Sequence[RetrievedChunk], on: _Evidence
+    ) -> ClaimVerdict:
+        """Return the public verifier's verdict on a claim; staleness is judged elsewhere."""
+        draft, rules = Draft(claims=(claim,)), on.rules
+        if rules.entailment is None and rules.judge is None:
+            return verify(draft, chunks, question=on.question, rules=rules).claims[0]
+        # Only who asks a model again loads what waits for models.
+        from grounded_rag.verification.verifier import averify
 
-def _sources(receipt: Receipt, claim: ReceiptClaim) -> tuple[ReceiptSource, ...]:
+        asked = partial(averify, draft, chunks, question=on.question, rules=rules)
+        return self._loop.run(asked).claims[0]
+
+    def _staleness(
+        self, doc_id: str, source: ReceiptSource, max_age: dt.timedelta | None
+    ) -> Iterator[StalenessFinding]:
+        """Yield what speaks today against the document of a quote; unknown age is no finding."""
+        document = self._library.get(doc_id)
+        if document is not None:
+            validity = document.validity
+        else:
+            # The document is gone: what the receipt says of its validity counts.
+            following = self._library.get(source.validity.superseded_by or "")
+            successor = None if following is None else following.validity
+            validity = resolve(source.validity, successor=successor)
+        for finding in staleness(validity, as_of=self._library.as_of, max_age=max_age):
+            if finding.kind is not FlagKind.UNDATED:
+                yield finding
+
+    def _in_force(
+        self, related: Sequence[str], claim: str, citation: ReceiptCitation, sentence: str
+    ) -> NearestPassage | None:
+        """Return what the document in force says instead, at the end of a line of successors."""
+        following = next(iter(related), None)
+        # Documents may name each other as successors.
+        seen = {citation.doc_id}
+        document: CurrentDocument | None = None
+        while following is not None and following not in seen:
+            seen.add(following)
+            document = self._library.get(following)
+            if document is None:
+                return None
+            following = next(
+                (
+                    finding.related[0]
+                    for finding in staleness(document.validity, as_of=self._library.as_of)
+                    if finding.kind is FlagKind.SUPERSEDED and finding.related
+                ),
+                None,
+            )
+        if document is None:
+            return None
+        return document.counterpart(claim, citation.quote, sentence)
+
+
+def _cited(receipt: Receipt, claim: ReceiptClaim) -> tuple[ReceiptSource, ...]:
     cited = {citation.chunk_id for citation in claim.citations}
     return tuple(source for source in receipt.sources if source.chunk_id in cited)
-
-
-def _policy_key(rules: Rules) -> Hashable:
-    """Return what of the rules a receipt's own policy decides; the rest stays the same."""
-    return rules.quote_match, rules.spans_only, rules.longest_restatement, rules.max_age
 
 
 def _altered(claim: ReceiptClaim) -> ClaimCheck:
@@ -417,12 +467,12 @@ def _altered(claim: ReceiptClaim) -> ClaimCheck:
     )
 
 
-def _marked(placed: Sequence[Placed]) -> list[CitationStanding]:
+def _changed(placed: Sequence[Placed]) -> list[CitationStanding]:
     """Return the quotes of a claim that is rejected on today's text, those to blame as changed."""
     blamed = [each.standing.sentence_changed for each in placed]
     if not any(blamed):
         blamed = [each.passage is not None for each in placed]
     return [
-        changed_around(each) if to_blame else each.standing
+        each.as_changed() if to_blame else each.standing
         for each, to_blame in zip(placed, blamed, strict=True)
     ]

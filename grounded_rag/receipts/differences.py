@@ -1,37 +1,38 @@
-"""How two texts differ: word by word, and number by number by value."""
+"""How two texts differ, word by word and number by number, and where a document says it now."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import pairwise
+from functools import cached_property
+from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from grounded_rag.receipts.findings import DiffPart, NumberChange
+from grounded_rag.receipts.findings import DiffPart, NearestPassage, NumberChange
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.quantities import Quantity
 from grounded_rag.text.sentences import enclosing_bounds, sentence_bounds
 from grounded_rag.text.words import content_words
-from grounded_rag.types import Document, Span
-
-_SHORT = 10_000
-_PIECE = 512
-_ROUNDS = 8
+from grounded_rag.types import Document, Span, Validity
+from grounded_rag.verification.locate import Source
 
 Items = Sequence[Hashable]
 
+_DIFFLIB_AT_MOST = 10_000
+"""Product of two lengths up to which difflib aligns them.
+
+It finds whole runs, which read best. On repeated words its time is cubic: 50 seconds for twice
+2,000, and a document may be made so on purpose. Its shortcut for long sequences (`autojunk`) finds
+nothing there at all.
+"""
+_PIECE = 4096
+"""Items of a longer sequence that are aligned at once: a table row of as many bits a step."""
+
 
 class Block(NamedTuple):
-    """A run of items that both sequences have.
-
-    Attributes:
-        left: Where it begins in the first.
-        right: Where it begins in the second.
-        size: Its number of items.
-    """
+    """A run of `size` items that both sequences have: where it begins in each."""
 
     left: int
     right: int
@@ -46,48 +47,80 @@ class Step(NamedTuple):
     right: slice
 
 
-class _Stretch(NamedTuple):
-    """Ranges of both sequences that are still to be compared."""
-
-    left: int
-    left_end: int
-    right: int
-    right_end: int
-    round: int
-
-
 def common_blocks(left: Items, right: Items) -> list[Block]:
     """Return runs of items that stand in both sequences in the same order, without overlap.
 
-    Args:
-        left: The first sequence.
-        right: The second.
+    The work grows with the length, whatever the sequences hold: beyond their common beginning and
+    end, long ones are cut into as many pieces each, and aligned piece by piece.
     """
-    if len(left) * len(right) <= _SHORT:
+    if len(left) * len(right) <= _DIFFLIB_AT_MOST:
         matcher = SequenceMatcher(None, left, right, autojunk=False)
         return [Block(a, b, size) for a, b, size in matcher.get_matching_blocks() if size]
-    waiting = [_Stretch(0, len(left), 0, len(right), 0)]
+    shorter = min(len(left), len(right))
+    head = next((at for at in range(shorter) if left[at] != right[at]), shorter)
+    rest = range(shorter - head)
+    tail = next((at for at in rest if left[-1 - at] != right[-1 - at]), len(rest))
+    inner_left, inner_right = len(left) - head - tail, len(right) - head - tail
+    pieces = -(-max(inner_left, inner_right) // _PIECE)
+    found = [Block(0, 0, head)]
+    for piece in range(pieces):
+        found += longest_common_subsequence(
+            left,
+            right,
+            range(head + inner_left * piece // pieces, head + inner_left * (piece + 1) // pieces),
+            range(head + inner_right * piece // pieces, head + inner_right * (piece + 1) // pieces),
+        )
+    found.append(Block(len(left) - tail, len(right) - tail, tail))
+    return _merged(found)
+
+
+def longest_common_subsequence(
+    left: Items, right: Items, within: range, within_right: range
+) -> list[Block]:
+    """Return the longest common subsequence of two ranges, item by item.
+
+    A row of the table of lengths is one number: a bit is off where one item more of the left side
+    makes the subsequence longer (Crochemore et al. 2001, as Hyyrö 2004 puts it).
+    """
+    where: dict[Hashable, int] = {}
+    for bit, at in enumerate(within):
+        where[left[at]] = where.get(left[at], 0) | 1 << bit
+    mask = (1 << len(within)) - 1
+    row = mask
+    rows: list[int] = []
+    for at in within_right:
+        both = row & where.get(right[at], 0)
+        row = ((row + both) | (row - both)) & mask
+        rows.append(row)
     found: list[Block] = []
-    while waiting:
-        inner, ends = _without_ends(left, right, waiting.pop())
-        found += ends
-        ours, theirs = inner.left_end - inner.left, inner.right_end - inner.right
-        if not ours or not theirs:
+    column, line = len(within), len(within_right)
+    while line and column:
+        bit = 1 << (column - 1)
+        if rows[line - 1] & bit:
+            column -= 1
             continue
-        if max(ours, theirs) <= _PIECE:
-            found += _subsequence(left, right, inner)
+        line -= 1
+        if not line or rows[line - 1] & bit:
+            column -= 1
+            found.append(Block(within.start + column, within_right.start + line, 1))
+    return found[::-1]
+
+
+def _merged(blocks: Sequence[Block]) -> list[Block]:
+    merged: list[Block] = []
+    for block in blocks:
+        if not block.size:
+            continue
+        last = merged[-1] if merged else None
+        if last and block[:2] == (last.left + last.size, last.right + last.size):
+            merged[-1] = last._replace(size=last.size + block.size)
         else:
-            waiting += _cut(left, right, inner)
-    return _merged(sorted(found))
+            merged.append(block)
+    return merged
 
 
 def steps(left: Items, right: Items) -> Iterator[Step]:
-    """Yield what leads from one sequence to the other, in order; together it covers both.
-
-    Args:
-        left: The first sequence.
-        right: The second.
-    """
+    """Yield what leads from one sequence to the other, in order; together it covers both."""
     at_left = at_right = 0
     for block in (*common_blocks(left, right), Block(len(left), len(right), 0)):
         if at_left < block.left or at_right < block.right:
@@ -97,130 +130,12 @@ def steps(left: Items, right: Items) -> Iterator[Step]:
             yield Step("same", slice(block.left, at_left), slice(block.right, at_right))
 
 
-def _subsequence(left: Items, right: Items, stretch: _Stretch) -> Iterator[Block]:
-    """Yield the longest common subsequence of a stretch, item by item and from behind.
-
-    A row of the table of lengths is one number: a bit is off where one item more of the left side
-    makes the subsequence longer (Crochemore et al. 2001, as Hyyrö 2004 puts it).
-    """
-    start, end, other, other_end, _ = stretch
-    where: dict[Hashable, int] = {}
-    for bit, item in enumerate(left[start:end]):
-        where[item] = where.get(item, 0) | 1 << bit
-    mask = (1 << (end - start)) - 1
-    row = mask
-    rows: list[int] = []
-    for item in right[other:other_end]:
-        both = row & where.get(item, 0)
-        row = ((row + both) | (row - both)) & mask
-        rows.append(row)
-    column, at = end - start, other_end - other
-    while at and column:
-        bit = 1 << (column - 1)
-        if rows[at - 1] & bit:
-            column -= 1
-            continue
-        at -= 1
-        if not at or rows[at - 1] & bit:
-            column -= 1
-            yield Block(start + column, other + at, 1)
-
-
-def _without_ends(left: Items, right: Items, stretch: _Stretch) -> tuple[_Stretch, list[Block]]:
-    """Return a stretch without what both sides begin and end with, and that."""
-    start, end, other, other_end, turn = stretch
-    while start < end and other < other_end and left[start] == right[other]:
-        start, other = start + 1, other + 1
-    while end > start and other_end > other and left[end - 1] == right[other_end - 1]:
-        end, other_end = end - 1, other_end - 1
-    ends = [
-        Block(stretch.left, stretch.right, start - stretch.left),
-        Block(end, other_end, stretch.left_end - end),
-    ]
-    inner = _Stretch(start, end, other, other_end, turn)
-    return inner, [block for block in ends if block.size]
-
-
-def _cut(left: Items, right: Items, stretch: _Stretch) -> list[_Stretch]:
-    """Return the stretches between items that stand once on both sides; else pieces of a size."""
-    start, end, other, other_end, turn = stretch
-    anchors = _anchors(left, right, stretch) if turn < _ROUNDS else []
-    if not anchors:
-        return _pieces(stretch)
-    found: list[_Stretch] = []
-    for at_left, at_right in [*anchors, (end, other_end)]:
-        # An anchor is found again as the beginning of what follows it.
-        found.append(_Stretch(start, at_left, other, at_right, turn + 1))
-        start, other = at_left, at_right
-    found[-1] = found[-1]._replace(left_end=end, right_end=other_end)
-    return [each for each in found if each.left < each.left_end and each.right < each.right_end]
-
-
-def _anchors(left: Items, right: Items, stretch: _Stretch) -> list[tuple[int, int]]:
-    """Return items that stand once on both sides, as many as keep their order."""
-    ours = _once(left, stretch.left, stretch.left_end)
-    theirs = _once(right, stretch.right, stretch.right_end)
-    pairs = [(at, theirs[item]) for item, at in ours.items() if item in theirs]
-    return _rising(pairs)
-
-
-def _once(items: Items, start: int, end: int) -> dict[Hashable, int]:
-    counts = Counter(items[start:end])
-    return {items[at]: at for at in range(start, end) if counts[items[at]] == 1}
-
-
-def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest run of pairs, sorted by their first, whose second rises too."""
-    lasts: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
-    for index, (_, second) in enumerate(pairs):
-        at = bisect_left(lasts, second)
-        before.append(ends[at - 1] if at else -1)
-        lasts[at : at + 1] = [second]
-        ends[at : at + 1] = [index]
-    chosen: list[tuple[int, int]] = []
-    index = ends[-1] if ends else -1
-    while index >= 0:
-        chosen.append(pairs[index])
-        index = before[index]
-    return chosen[::-1]
-
-
-def _pieces(stretch: _Stretch) -> list[_Stretch]:
-    ours, theirs = stretch.left_end - stretch.left, stretch.right_end - stretch.right
-    count = -(-max(ours, theirs) // _PIECE)
-    cuts = [
-        (stretch.left + ours * number // count, stretch.right + theirs * number // count)
-        for number in range(count + 1)
-    ]
-    return [
-        _Stretch(a, b, c, d, stretch.round) for (a, c), (b, d) in pairwise(cuts) if a < b and c < d
-    ]
-
-
-def _merged(blocks: list[Block]) -> list[Block]:
-    merged: list[Block] = []
-    for block in blocks:
-        if merged:
-            last = merged[-1]
-            if last.left + last.size == block.left and last.right + last.size == block.right:
-                merged[-1] = last._replace(size=last.size + block.size)
-                continue
-        merged.append(block)
-    return merged
-
-
 _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|.", re.DOTALL
 )
+"""A number, a single CJK character, a word, white space or a mark."""
 _DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
-_BY_CHARACTER = 600
-
-
-def tokens(text: str) -> list[str]:
-    """Return words, numbers, single CJK characters, white space and marks; joined, the text."""
-    return _TOKEN.findall(text)
+_BY_CHARACTER_AT_MOST = 600
 
 
 def similarity(old: str, new: str) -> float:
@@ -231,9 +146,9 @@ def similarity(old: str, new: str) -> float:
     total = len(old) + len(new)
     if not total:
         return 1.0
-    if total <= _BY_CHARACTER:
+    if total <= _BY_CHARACTER_AT_MOST:
         return SequenceMatcher(None, old, new, autojunk=False).ratio()
-    left, right = tokens(old), tokens(new)
+    left, right = _TOKEN.findall(old), _TOKEN.findall(new)
     blocks = common_blocks(left, right)
     kept = sum(len(t) for block in blocks for t in left[block.left : block.left + block.size])
     return 2 * kept / total
@@ -244,7 +159,7 @@ def kept_share(part: str, old: str, new: str) -> float:
     start = old.find(part)
     if start < 0 or not part:
         return 0.0
-    left, right = tokens(old), tokens(new)
+    left, right = _TOKEN.findall(old), _TOKEN.findall(new)
     offsets = [0]
     for token in left:
         offsets.append(offsets[-1] + len(token))
@@ -257,29 +172,22 @@ def kept_share(part: str, old: str, new: str) -> float:
 
 def word_diff(old: str, new: str) -> tuple[DiffPart, ...]:
     """Return what leads from `old` to `new`, in whole words; white space alone is no difference."""
-    left, right = tokens(old), tokens(new)
+    left, right = _TOKEN.findall(old), _TOKEN.findall(new)
     parts: list[DiffPart] = []
-    for step in steps(_plain(left), _plain(right)):
+    for step in steps(_with_plain_spaces(left), _with_plain_spaces(right)):
         old_part, new_part = "".join(left[step.left]), "".join(right[step.right])
         if step.kind == "same":
-            parts.append(DiffPart.model_construct(kind="same", text=new_part))
+            parts.append(DiffPart.trusted(kind="same", text=new_part))
             continue
         if old_part:
-            parts.append(DiffPart.model_construct(kind="removed", text=old_part))
+            parts.append(DiffPart.trusted(kind="removed", text=old_part))
         if new_part:
-            parts.append(DiffPart.model_construct(kind="added", text=new_part))
+            parts.append(DiffPart.trusted(kind="added", text=new_part))
     return tuple(parts)
 
 
-def _plain(parts: Sequence[str]) -> list[str]:
-    return [" " if part.isspace() else part for part in parts]
-
-
-class _Number(NamedTuple):
-    """A number of a text: how it is written, and what it says."""
-
-    text: str
-    key: Hashable
+def _with_plain_spaces(tokens: Sequence[str]) -> list[str]:
+    return [" " if token.isspace() else token for token in tokens]
 
 
 def number_changes(old: str, new: str) -> tuple[NumberChange, ...]:
@@ -290,136 +198,141 @@ def number_changes(old: str, new: str) -> tuple[NumberChange, ...]:
     """
     left, right = _numbers(old), _numbers(new)
     changes: list[NumberChange] = []
-    for step in steps([number.key for number in left], [number.key for number in right]):
+    for step in steps([number.value for number in left], [number.value for number in right]):
         if step.kind == "same":
             continue
-        before: list[str | None] = [number.text for number in left[step.left]]
-        after: list[str | None] = [number.text for number in right[step.right]]
-        width = max(len(before), len(after))
-        before += [None] * (width - len(before))
-        after += [None] * (width - len(after))
-        changes += [NumberChange(old=o, new=n) for o, n in zip(before, after, strict=True)]
+        before = [number.text for number in left[step.left]]
+        after = [number.text for number in right[step.right]]
+        changes += [NumberChange(old=o, new=n) for o, n in zip_longest(before, after)]
     return tuple(changes)
 
 
+class _Number(NamedTuple):
+    """A number of a text: where and how it is written, and what it says."""
+
+    start: int
+    text: str
+    value: Hashable
+
+
 def _numbers(text: str) -> list[_Number]:
-    found: list[tuple[int, _Number]] = []
+    found: list[_Number] = []
     covered = bytearray(len(text))
     for quantity in find_quantities(text):
+        # "one", "a" and "second" often count nothing.
         if quantity.soft and not any(character.isdigit() for character in quantity.text):
             continue
         covered[quantity.start : quantity.end] = b"\x01" * (quantity.end - quantity.start)
-        found.append((quantity.start, _Number(quantity.text, _key(quantity))))
+        found.append(_Number(quantity.start, quantity.text, _value(quantity)))
     found.extend(
-        (match.start(), _Number(match[0], ("digits", match[0])))
+        _Number(match.start(), match[0], ("digits", match[0]))
         for match in _DIGITS.finditer(text)
         if not covered[match.start()]
     )
-    return [number for _, number in sorted(found, key=lambda item: item[0])]
+    return sorted(found, key=lambda number: number.start)
 
 
-def _key(quantity: Quantity) -> Hashable:
+def _value(quantity: Quantity) -> Hashable:
     if quantity.kind == "date":
         return ("date", frozenset(quantity.dates))
     if quantity.kind == "time":
         return ("time", frozenset(quantity.times))
     if quantity.kind == "label":
         return ("digits", quantity.text.strip().rstrip("."))
-    return (quantity.kind == "ordinal", frozenset(quantity.values), quantity.unit, quantity.per,
-            quantity.bound)  # fmt: skip
+    amount = (frozenset(quantity.values), quantity.unit, quantity.per, quantity.bound)
+    return (quantity.kind == "ordinal", *amount)
 
 
-ALIKE = 0.58
+_ALIKE = 0.58
 """Least similarity of a quote to a line or sentence that is taken for its new wording."""
-
-SENTENCE_ALIKE = 0.75
+_SENTENCE_ALIKE = 0.75
 """Least similarity of the sentence around a quote, where the quote is only a part of it."""
-
-QUOTE_KEPT = 0.4
+_QUOTE_KEPT = 0.4
 """Least share of the quote that such a sentence must have kept."""
-
+_SHORT_QUOTE = 40
+"""Characters below which part of a sentence is looked for by its sentence alone: it resembles
+too much."""
 _COMPARED = 6
-_NEIGHBOURS = 0.03
-_ALIGNMENT_SHORT = 40
+"""Passages with most trigrams in common that are compared character by character."""
+_NEAR_TIE = 0.03
+"""Similarities this close count as the same: the sentences around decide."""
 _SHARED_WORDS = 3
+"""Least content words of a claim in a sentence of another document that speaks of the same."""
 
 
-class Aligned(NamedTuple):
-    """A passage of the new text.
+class _PassageIndex(NamedTuple):
+    """Lines and sentences of a document, headings left out, with the trigrams of each."""
 
-    Attributes:
-        span: What was compared, in code points of the document.
-        old: The old text that it was compared with: the quote, or the sentence around it.
-        similarity: Share of characters in common, 0 to 1.
-    """
+    spans: list[tuple[int, int]]
+    trigrams: list[frozenset[str]]
+    holders: dict[str, list[int]]
+
+
+class _Alike(NamedTuple):
+    """A passage, and its similarity to what is looked for."""
 
     span: Span
-    old: str
-    similarity: float
+    alike: float
 
 
-class DocumentPassages:
-    """The lines and sentences of one document, for finding the nearest to a text."""
+class CurrentDocument:
+    """A document of today, with what is worked out about it only once.
 
-    __slots__ = ("_bounds", "_document", "_grams", "_holders", "_spans", "text")
+    Of its validity the moment is known at which a successor took over.
+    """
 
-    def __init__(self, document: Document) -> None:
-        self.text = document.text
-        self._document = document
-        self._bounds = sentence_bounds(document.text)
-        self._spans: list[tuple[int, int]] = []
-        self._grams: list[frozenset[str]] = []
-        self._holders: dict[str, list[int]] = defaultdict(list)
+    def __init__(self, document: Document, validity: Validity) -> None:
+        self.document = document
+        self.validity = validity
+        self.source = Source(document.text)
+        self._found: dict[tuple[str, str], NearestPassage | None] = {}
 
-    def _prepare(self) -> None:
-        """Index the passages by their trigrams, when the first one is looked for."""
-        headings = {(span.start, span.end) for span in self._document.headings}
-        self._spans = sorted({*_lines(self.text), *self._bounds} - headings)
-        self._grams = [_grams(self.text[start:end]) for start, end in self._spans]
-        for index, grams in enumerate(self._grams):
+    @property
+    def text(self) -> str:
+        """Canonical text of the document."""
+        return self.document.text
+
+    @cached_property
+    def _bounds(self) -> list[tuple[int, int]]:
+        return sentence_bounds(self.text)
+
+    @cached_property
+    def _index(self) -> _PassageIndex:
+        headings = {(span.start, span.end) for span in self.document.headings}
+        spans = sorted({*_lines(self.text), *self._bounds} - headings)
+        trigrams = [_trigrams(self.text[start:end]) for start, end in spans]
+        holders: dict[str, list[int]] = defaultdict(list)
+        for index, grams in enumerate(trigrams):
             for gram in grams:
-                self._holders[gram].append(index)
+                holders[gram].append(index)
+        return _PassageIndex(spans, trigrams, holders)
 
     def around(self, span: Span) -> str:
         """Return the sentence(s) that enclose a span."""
-        return self.around_span(span).of(self.text)
-
-    def around_span(self, span: Span) -> Span:
-        """Return the place of the sentence(s) that enclose a span."""
         start, end = enclosing_bounds(self._bounds, span.start, span.end)
-        return Span(start=min(start, span.start), end=max(end, span.end))
+        return self.text[min(start, span.start) : max(end, span.end)]
 
-    def find(self, quote: str, sentence: str) -> Aligned | None:
+    def nearest(self, quote: str, sentence: str) -> NearestPassage | None:
         """Return the new wording of a quote, or None where nothing resembles it enough.
 
         Args:
             quote: The quote, which does not stand in the document.
             sentence: The sentence(s) that enclosed it.
         """
-        if not self._spans:
-            self._prepare()
-        quote, sentence = quote.strip(), sentence.strip()
-        partial = len(sentence) > len(quote) and quote in sentence
-        short = partial and len(quote) < _ALIGNMENT_SHORT
-        best = None if short else self._nearest(quote, sentence)
-        if best is not None and best.similarity >= ALIKE:
-            return best
-        if not partial:
-            return None
-        whole = self._nearest(sentence, sentence)
-        if whole is None or whole.similarity < (ALIKE if short else SENTENCE_ALIKE):
-            return None
-        kept = kept_share(quote, sentence, whole.span.of(self.text))
-        return whole if short or kept >= QUOTE_KEPT else None
+        key = (quote, sentence)
+        if key not in self._found:
+            self._found[key] = self._find(quote.strip(), sentence.strip())
+        return self._found[key]
 
-    def find_by_words(self, claim: str, quote: str) -> Aligned | None:
+    def counterpart(self, claim: str, quote: str, sentence: str) -> NearestPassage | None:
+        """Return what this document says in place of a quote of another document, or None."""
+        return self.nearest(quote, sentence) or self.nearest_by_words(claim, quote)
+
+    def nearest_by_words(self, claim: str, quote: str) -> NearestPassage | None:
         """Return the sentence that has most content words of a claim, where it has enough.
 
-        It finds what another document says about the same things in its own words.
-
-        Args:
-            claim: The claim.
-            quote: The old text, which is compared with the sentence.
+        It finds what another document says about the same things in its own words. How it differs
+        is said against the quote.
         """
         wanted = _stems(claim)
         scored = [
@@ -429,33 +342,58 @@ class DocumentPassages:
         shared, _, span = max(scored, default=(0, 0, None), key=lambda item: item[:2])
         if span is None or shared < _SHARED_WORDS or 2 * shared < len(wanted):
             return None
-        return Aligned(span, quote, similarity(quote, span.of(self.text)))
+        return self.compared(quote, span)
 
-    def _nearest(self, target: str, sentence: str) -> Aligned | None:
-        grams = _grams(target)
-        shared: Counter[int] = Counter()
-        for gram in grams:
-            shared.update(self._holders.get(gram, ()))
-        ranked = sorted(shared, key=lambda i: (-shared[i] / (len(grams) + len(self._grams[i])), i))[
-            :_COMPARED
-        ]
-        scored = [(similarity(target, self._of(index)), index) for index in ranked]
-        if not scored:
+    def compared(self, old: str, span: Span, alike: float | None = None) -> NearestPassage:
+        """Return a passage with how it differs from an old text.
+
+        Args:
+            old: The old text.
+            span: The passage.
+            alike: Their similarity, where it is known already.
+        """
+        new = span.of(self.text)
+        return NearestPassage(
+            doc_id=self.document.id,
+            span=span,
+            text=self.around(span),
+            similarity=similarity(old, new) if alike is None else alike,
+            diff=word_diff(old, new),
+            numbers=number_changes(old, new),
+        )
+
+    def _find(self, quote: str, sentence: str) -> NearestPassage | None:
+        partial = len(sentence) > len(quote) and quote in sentence
+        short = partial and len(quote) < _SHORT_QUOTE
+        if not short and (best := self._most_alike(quote, sentence)) and best.alike >= _ALIKE:
+            return self.compared(quote, best.span, best.alike)
+        if not partial:
             return None
-        best = max(score for score, _ in scored)
-        near = [(score, index) for score, index in scored if score >= best - _NEIGHBOURS]
-        # Lines that read nearly alike are told apart by the sentence that they stand in.
-        score, index = max(near, key=lambda item: item[0] + self._context(item[1], sentence))
-        start, end = self._spans[index]
-        return Aligned(Span(start=start, end=end), target, score)
+        best = self._most_alike(sentence, sentence)
+        if best is None or best.alike < (_ALIKE if short else _SENTENCE_ALIKE):
+            return None
+        if not short and kept_share(quote, sentence, best.span.of(self.text)) < _QUOTE_KEPT:
+            return None
+        return self.compared(sentence, best.span, best.alike)
 
-    def _context(self, index: int, sentence: str) -> float:
-        start, end = enclosing_bounds(self._bounds, *self._spans[index])
-        return _NEIGHBOURS * similarity(sentence, self.text[start:end])
-
-    def _of(self, index: int) -> str:
-        start, end = self._spans[index]
-        return self.text[start:end]
+    def _most_alike(self, target: str, sentence: str) -> _Alike | None:
+        spans, trigrams, holders = self._index
+        wanted = _trigrams(target)
+        shared: Counter[int] = Counter()
+        for gram in wanted:
+            shared.update(holders.get(gram, ()))
+        ranked = sorted(shared, key=lambda i: (-shared[i] / (len(wanted) + len(trigrams[i])), i))
+        found = [
+            _Alike(Span(start=start, end=end), similarity(target, self.text[start:end]))
+            for start, end in (spans[index] for index in ranked[:_COMPARED])
+        ]
+        best = max((each.alike for each in found), default=0.0)
+        # Lines that read nearly alike are distinguished by the sentence that they stand in.
+        return max(
+            (each for each in found if each.alike >= best - _NEAR_TIE),
+            key=lambda each: each.alike + _NEAR_TIE * similarity(sentence, self.around(each.span)),
+            default=None,
+        )
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -464,7 +402,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word.stem for word in words if not any(c.isdigit() for c in word.text))
 
 
-def _grams(text: str) -> frozenset[str]:
+def _trigrams(text: str) -> frozenset[str]:
     return frozenset(text[i : i + 3] for i in range(max(1, len(text) - 2)))
 
 

@@ -1,18 +1,20 @@
-"""Receipts as W3C Web Annotations: each claim as a note on the place that carries it."""
+"""Receipts for other programs: links that open a page at a quote, and W3C Web Annotations."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 from urllib.parse import quote as percent_encode
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from grounded_rag.types import Frozen, Receipt, ReceiptCitation, ReceiptSource, Span
+from grounded_rag.types import Frozen, Receipt, ReceiptCitation, ReceiptSource
 
 _MARK = ":~:text="
 _LONG = 300
 _END_WORDS = 6
+_CONTEXT = "http://www.w3.org/ns/anno.jsonld"
+_AROUND = 32
 
 
 def is_web(address: str) -> bool:
@@ -22,56 +24,6 @@ def is_web(address: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and bool(parts.netloc)
-
-
-class TextFragment(NamedTuple):
-    """What a text fragment asks a browser to find.
-
-    Attributes:
-        start: The whole quote, or the beginning of a long one.
-        end: The end of a long quote, or "".
-        prefix: Words right before it, or "".
-        suffix: Words right after it, or "".
-    """
-
-    start: str
-    end: str = ""
-    prefix: str = ""
-    suffix: str = ""
-
-    def encode(self) -> str:
-        """Return the fragment directive, from `:~:text=` on."""
-        parts = [_encode(self.start)]
-        if self.end:
-            parts.append(_encode(self.end))
-        if self.prefix:
-            parts.insert(0, _encode(self.prefix) + "-")
-        if self.suffix:
-            parts.append("-" + _encode(self.suffix))
-        return _MARK + ",".join(parts)
-
-
-def fragment_of(quote: str) -> TextFragment:
-    """Return the fragment of a quote: white space counts as one space, long quotes by both ends."""
-    words = quote.split()
-    whole = " ".join(words)
-    if len(whole) <= _LONG or len(words) <= 2 * _END_WORDS:
-        return TextFragment(whole)
-    return TextFragment(" ".join(words[:_END_WORDS]), " ".join(words[-_END_WORDS:]))
-
-
-def parse_fragment(link: str) -> TextFragment | None:
-    """Return the text fragment of a link, or None where it has none."""
-    _, mark, directive = link.partition(_MARK)
-    if not mark:
-        return None
-    parts = directive.partition("&")[0].split(",")
-    prefix = unquote(parts.pop(0)[:-1]) if parts[0].endswith("-") else ""
-    suffix = unquote(parts.pop()[1:]) if parts and parts[-1].startswith("-") else ""
-    if not 1 <= len(parts) <= 2 or not parts[0]:
-        return None
-    start, *end = map(unquote, parts)
-    return TextFragment(start, end[0] if end else "", prefix, suffix)
 
 
 def text_fragment_link(address: str, quote: str) -> str | None:
@@ -84,7 +36,17 @@ def text_fragment_link(address: str, quote: str) -> str | None:
     if not is_web(address) or not quote.strip():
         return None
     page = address.partition(_MARK)[0]
-    return f"{page}{'' if '#' in page else '#'}{fragment_of(quote).encode()}"
+    return f"{page}{'' if '#' in page else '#'}{_MARK}{_fragment(quote)}"
+
+
+def _fragment(quote: str) -> str:
+    """Return what a browser is to find: white space is one space, a long quote has two ends."""
+    words = quote.split()
+    parts = [" ".join(words)]
+    if len(parts[0]) > _LONG and len(words) > 2 * _END_WORDS:
+        parts = [" ".join(words[:_END_WORDS]), " ".join(words[-_END_WORDS:])]
+    # A hyphen would mark words before or after the quote; commas and ampersands are encoded too.
+    return ",".join(percent_encode(part, safe="").replace("-", "%2D") for part in parts)
 
 
 class QuoteLink(NamedTuple):
@@ -104,15 +66,6 @@ def text_fragment_links(receipt: Receipt) -> tuple[QuoteLink, ...]:
         if (link := text_fragment_link(sources[citation.chunk_id], citation.quote)) is not None
     ]
     return tuple(dict.fromkeys(links))
-
-
-def _encode(text: str) -> str:
-    # A hyphen would mark a prefix or a suffix; commas and ampersands are encoded by `quote`.
-    return percent_encode(text, safe="").replace("-", "%2D")
-
-
-_CONTEXT = "http://www.w3.org/ns/anno.jsonld"
-_AROUND = 32
 
 
 class TextQuoteSelector(Frozen):
@@ -207,21 +160,3 @@ def _target(citation: ReceiptCitation, source: ReceiptSource) -> Target:
             ),
         ),
     )
-
-
-def find_target(target: Target, text: str) -> Span | None:
-    """Return the place that an annotation means in a text; None where it is not to be told.
-
-    The position counts where the quote stands there; otherwise the quote with its surroundings
-    must stand exactly once.
-    """
-    quote, position = target.selector
-    span = Span(start=position.start, end=position.end)
-    if span.of(text) == quote.exact:
-        return span
-    whole = quote.prefix + quote.exact + quote.suffix
-    at = text.find(whole)
-    if at < 0 or text.find(whole, at + 1) >= 0:
-        return None
-    start = at + len(quote.prefix)
-    return Span(start=start, end=start + len(quote.exact))

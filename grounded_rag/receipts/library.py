@@ -3,158 +3,59 @@
 from __future__ import annotations
 
 import contextlib
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from grounded_rag.errors import InputError, ReadError
-from grounded_rag.receipts.differences import (
-    DocumentPassages,
-    number_changes,
-    similarity,
-    word_diff,
-)
-from grounded_rag.receipts.findings import NearestPassage
-from grounded_rag.types import Document, Instant, ReceiptSource, Span, Validity
+from grounded_rag.receipts.differences import CurrentDocument
+from grounded_rag.receipts.findings import Against
+from grounded_rag.types import Document, Instant, ReceiptSource
 from grounded_rag.validity import resolve
-from grounded_rag.verification.locate import Source
 
 
-class Unreadable(NamedTuple):
-    """A document that is there and cannot be read."""
+class Library:
+    """Documents by id, read when they are first asked for, and then kept.
 
-    why: str
-
-
-class Held:
-    """A document of today with what is worked out about it only once.
-
-    Attributes:
-        document: The document.
-        validity: Its validity, with the moment filled in at which a successor took over.
-        source: Its text as the verifier searches it.
+    This one has none: with it only the receipt itself is checked.
     """
 
-    __slots__ = ("_nearest", "_passages", "document", "source", "validity")
-
-    def __init__(self, document: Document, validity: Validity) -> None:
-        self.document = document
-        self.validity = validity
-        self.source = Source(document.text)
-        self._passages: DocumentPassages | None = None
-        self._nearest: dict[tuple[str, str], NearestPassage | None] = {}
-
-    @property
-    def text(self) -> str:
-        """Canonical text of the document."""
-        return self.document.text
-
-    @property
-    def passages(self) -> DocumentPassages:
-        """Its lines and sentences."""
-        if self._passages is None:
-            self._passages = DocumentPassages(self.document)
-        return self._passages
-
-    def nearest(self, quote: str, sentence: str) -> NearestPassage | None:
-        """Return what resembles a quote most, with how it differs; None where nothing does."""
-        key = (quote, sentence)
-        if key not in self._nearest:
-            found = self.passages.find(quote, sentence)
-            self._nearest[key] = (
-                None if found is None else self.compared(found.old, found.span, found.similarity)
-            )
-        return self._nearest[key]
-
-    def counterpart(self, claim: str, quote: str, sentence: str) -> NearestPassage | None:
-        """Return what this document says in place of a quote of another document, or None."""
-        near = self.nearest(quote, sentence)
-        if near is not None:
-            return near
-        found = self.passages.find_by_words(claim, quote)
-        return None if found is None else self.compared(quote, found.span, found.similarity)
-
-    def compared(self, old: str, span: Span, alike: float | None = None) -> NearestPassage:
-        """Return a passage with how it differs from an old text.
-
-        Args:
-            old: The old text.
-            span: The passage.
-            alike: Their similarity, where it is known already.
-        """
-        new = span.of(self.text)
-        return NearestPassage(
-            doc_id=self.document.id,
-            span=span,
-            text=self.passages.around(span),
-            similarity=similarity(old, new) if alike is None else alike,
-            diff=word_diff(old, new),
-            numbers=number_changes(old, new),
-        )
-
-
-class Library(ABC):
-    """Documents by id. They are read when they are first asked for, and then kept."""
-
-    kind: Literal["index", "folder", "nothing"]
+    kind: Against = "nothing"
 
     def __init__(self, as_of: Instant) -> None:
         self.as_of = as_of
-        self._held: dict[str, Held | Unreadable | None] = {}
-
-    def get(self, doc_id: str) -> Held | Unreadable | None:
-        """Return a document as it is at `as_of`; None where there is none of that name."""
-        if doc_id not in self._held:
-            self._held[doc_id] = self._load(doc_id)
-        return self._held[doc_id]
-
-    def validity(self, doc_id: str) -> Validity | None:
-        """Return the validity of a document, or None where it is not known."""
-        held = self.get(doc_id)
-        return held.validity if isinstance(held, Held) else None
-
-    def all(self) -> Iterator[Held]:
-        """Yield every readable document, by id."""
-        for doc_id in self.ids():
-            held = self.get(doc_id)
-            if isinstance(held, Held):
-                yield held
-
-    def with_hash(self, content_hash: str) -> str | None:
-        """Return the document whose whole text has this hash, or None."""
-        return next(
-            (held.document.id for held in self.all() if held.document.content_hash == content_hash),
-            None,
-        )
-
-    @abstractmethod
-    def ids(self) -> Sequence[str]:
-        """Return the ids of all documents, in order."""
-
-    @abstractmethod
-    def chunk_text(self, source: ReceiptSource) -> str | None:
-        """Return the text of a chunk that travels without it, where it is still known."""
-
-    @abstractmethod
-    def _load(self, doc_id: str) -> Held | Unreadable | None:
-        """Read a document."""
-
-
-class NoLibrary(Library):
-    """Nothing to compare with: only the receipt itself is checked."""
-
-    kind = "nothing"
+        self._documents: dict[str, CurrentDocument | None] = {}
 
     def ids(self) -> Sequence[str]:
-        """Return nothing."""
+        """Return the ids of all documents, in order; also of those that cannot be read."""
         return ()
 
-    def chunk_text(self, source: ReceiptSource) -> str | None:  # noqa: ARG002
-        """Return None."""
-        return None
+    def get(self, doc_id: str) -> CurrentDocument | None:
+        """Return a document as it is at `as_of`; None where it is not there or not readable."""
+        if doc_id not in self._documents:
+            self._documents[doc_id] = self._load(doc_id)
+        return self._documents[doc_id]
 
-    def _load(self, doc_id: str) -> Held | Unreadable | None:  # noqa: ARG002
+    def all(self) -> Iterator[CurrentDocument]:
+        """Yield every readable document, by id."""
+        for doc_id in self.ids():
+            document = self.get(doc_id)
+            if document is not None:
+                yield document
+
+    def with_hash(self, content_hash: str) -> CurrentDocument | None:
+        """Return the document whose whole text has this hash, or None."""
+        matching = (each for each in self.all() if each.document.content_hash == content_hash)
+        return next(matching, None)
+
+    def chunk_text(self, source: ReceiptSource) -> str | None:
+        """Return the text of a chunk that travels without it, where it is still known."""
+        document = self.get(source.doc_id)
+        if document is None or document.document.content_hash != source.document_hash:
+            return None
+        return source.span.of(document.text)
+
+    def _load(self, doc_id: str) -> CurrentDocument | None:  # noqa: ARG002 - there is none
+        """Read a document."""
         return None
 
 
@@ -172,45 +73,27 @@ class FolderLibrary(Library):
         self._files = {file.doc_id: file for file in scan(folder).files}
 
     def ids(self) -> Sequence[str]:
-        """Return the paths of all readable files."""
+        """Return the paths of all files of a known kind."""
         return tuple(self._files)
 
-    def chunk_text(self, source: ReceiptSource) -> str | None:
-        """Return the text where the document is the same version still."""
-        held = self.get(source.doc_id)
-        if not isinstance(held, Held) or held.document.content_hash != source.document_hash:
+    def _load(self, doc_id: str) -> CurrentDocument | None:
+        document = self._read(doc_id)
+        if document is None:
             return None
-        return source.span.of(held.text)
-
-    def _load(self, doc_id: str) -> Held | Unreadable | None:
-        from grounded_rag.ingest import read_document
-
-        file = self._files.get(doc_id)
-        if file is None:
-            return None
-        try:
-            document = read_document(file).document
-        except (ReadError, InputError) as error:
-            return Unreadable(error.message)
-        following = document.validity.superseded_by
+        validity = document.validity
         successor = None
-        if (
-            following is not None
-            and following != doc_id
-            and document.validity.superseded_on is None
-        ):
-            successor = self._start_of(following)
-        return Held(document, resolve(document.validity, successor=successor))
+        # A successor's own validity is not resolved in turn, so that a circle ends here.
+        if validity.superseded_by not in (None, doc_id) and validity.superseded_on is None:
+            following = self._read(str(validity.superseded_by))
+            successor = None if following is None else following.validity
+        return CurrentDocument(document, resolve(validity, successor=successor))
 
-    def _start_of(self, doc_id: str) -> Validity | None:
-        """Return a successor's own validity; it is not resolved, so a circle ends here."""
+    def _read(self, doc_id: str) -> Document | None:
         from grounded_rag.ingest import read_document
 
-        file = self._files.get(doc_id)
-        if file is None:
-            return None
-        with contextlib.suppress(ReadError, InputError):
-            return read_document(file).document.validity
+        if doc_id in self._files:
+            with contextlib.suppress(ReadError, InputError):
+                return read_document(self._files[doc_id]).document
         return None
 
 
@@ -244,30 +127,26 @@ class IndexLibrary(Library):
         """Return the ids of all live documents."""
         return tuple(sorted(self._catalogue.entries))
 
-    def with_hash(self, content_hash: str) -> str | None:
+    def with_hash(self, content_hash: str) -> CurrentDocument | None:
         """Return the live document whose whole text has this hash, or None."""
-        return next(
-            (
-                doc_id
-                for doc_id, entry in sorted(self._catalogue.entries.items())
-                if entry.content_hash == content_hash
-            ),
-            None,
-        )
+        entries = self._catalogue.entries
+        matching = (name for name in self.ids() if entries[name].content_hash == content_hash)
+        found = next(matching, None)
+        return None if found is None else self.get(found)
 
     def chunk_text(self, source: ReceiptSource) -> str | None:
         """Return the text of a chunk of any stored version."""
         stored = self._ledger.chunk(source.chunk_id, document_hash=source.document_hash)
         return None if stored is None else stored.chunk.text
 
-    def _load(self, doc_id: str) -> Held | Unreadable | None:
+    def _load(self, doc_id: str) -> CurrentDocument | None:
         if doc_id not in self._catalogue.entries:
             return None
         version = self._catalogue.version_at(doc_id, self.as_of).version
         document = self._ledger.document(doc_id, version=version)
         if document is None:
             return None
-        return Held(document, self._catalogue.validity_at(doc_id, self.as_of))
+        return CurrentDocument(document, self._catalogue.validity_at(doc_id, self.as_of))
 
 
 @contextlib.contextmanager
@@ -293,4 +172,4 @@ def open_library(
     elif folder is not None:
         yield FolderLibrary(Path(folder), as_of)
     else:
-        yield NoLibrary(as_of)
+        yield Library(as_of)

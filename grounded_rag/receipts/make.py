@@ -1,4 +1,4 @@
-"""From an answer to its receipt."""
+"""Receipts are made of answers, sealed with a hash, signed, saved and loaded."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import rfc8785
 from pydantic import ValidationError
 
-from grounded_rag.errors import ReceiptError
+from grounded_rag.errors import MissingExtraError, ReceiptError
 from grounded_rag.types import (
+    AnswerData,
     ClaimVerdict,
     Located,
     Receipt,
@@ -22,64 +23,29 @@ from grounded_rag.types import (
     ReceiptClaim,
     ReceiptSource,
     RetrievedChunk,
+    Signature,
 )
 from grounded_rag.verification.evidence import stated_at
 from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.verdict import confirmed_by
 from grounded_rag.version import __version__
 
-if TYPE_CHECKING:
-    from grounded_rag.types import AnswerData
-
-
-_OUTSIDE = {"id", "content_hash", "signature"}
 ID_DIGITS = 32
+MAX_BYTES = 16_000_000
+"""Largest file that is read as a receipt."""
+_NOT_HASHED = {"id", "content_hash", "signature"}
+_KEY_BYTES = 32
+_SIGNED_PURPOSE = b"grounded_rag receipt 1\n"
+"""Stands before the signed hash, so that a signature of anything else is none of a receipt."""
 
 
-def canonical_json(receipt: Receipt) -> bytes:
-    """Return the bytes that are hashed: everything but `id`, `content_hash` and `signature`.
-
-    Raises:
-        ReceiptError: It holds what JSON cannot carry, such as a lone surrogate.
-    """
-    try:
-        return rfc8785.dumps(receipt.model_dump(mode="json", exclude=_OUTSIDE))
-    except (rfc8785.CanonicalizationError, ValueError) as error:
-        raise ReceiptError(
-            f"The receipt cannot be written as canonical JSON: {type(error).__name__}.",
-            hint="A text holds a broken character, or a number is outside the range of JSON.",
-        ) from error
-
-
-def content_hash(receipt: Receipt) -> str:
-    """Return the SHA-256, hexadecimal, of the canonical form.
-
-    Raises:
-        ReceiptError: See `canonical_json`.
-    """
-    return hashlib.sha256(canonical_json(receipt)).hexdigest()
-
-
-def seal(receipt: Receipt) -> Receipt:
-    """Return the receipt with its hash and its id.
-
-    Raises:
-        ReceiptError: See `canonical_json`.
-    """
-    digest = content_hash(receipt)
-    return receipt.model_copy(update={"content_hash": digest, "id": digest[:ID_DIGITS]})
-
-
-def make_receipt(
-    answer: AnswerData, *, include_text: bool = True, created_at: dt.datetime | None = None
-) -> Receipt:
+def make_receipt(answer: AnswerData, *, include_text: bool = True) -> Receipt:
     """Return the receipt of an answer.
 
     Args:
         answer: The answer.
         include_text: Whether the texts of the cited chunks travel with it. Without them the
             verifier needs an index or folder that still has the document version.
-        created_at: Aware moment of creation; now by default.
 
     Raises:
         ReceiptError: The answer holds text that JSON cannot carry.
@@ -87,7 +53,7 @@ def make_receipt(
     passages = {retrieved.chunk.id: Passage(retrieved) for retrieved in answer.evidence}
     return seal(
         Receipt(
-            created_at=created_at or dt.datetime.now(dt.UTC),
+            created_at=dt.datetime.now(dt.UTC),
             question=answer.question,
             status=answer.status,
             text=answer.text,
@@ -138,7 +104,7 @@ def _source(retrieved: RetrievedChunk, *, include_text: bool) -> ReceiptSource:
         span=chunk.span,
         text=chunk.text if include_text else None,
         # Worked out again: another stack may fill the field with something of its own.
-        content_hash=hashlib.sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        content_hash=text_hash(chunk.text),
         document_hash=retrieved.document_hash,
         headings=chunk.headings,
         heading_spans=chunk.heading_spans,
@@ -151,8 +117,109 @@ def _source(retrieved: RetrievedChunk, *, include_text: bool) -> ReceiptSource:
     )
 
 
-MAX_BYTES = 16_000_000
-"""Largest file that is read as a receipt."""
+def canonical_json(receipt: Receipt) -> bytes:
+    """Return the bytes that are hashed: everything but `id`, `content_hash` and `signature`.
+
+    Raises:
+        ReceiptError: It holds what JSON cannot carry, such as a lone surrogate.
+    """
+    try:
+        return rfc8785.dumps(receipt.model_dump(mode="json", exclude=_NOT_HASHED))
+    except (rfc8785.CanonicalizationError, ValueError) as error:
+        raise ReceiptError(
+            f"The receipt cannot be written as canonical JSON: {type(error).__name__}.",
+            hint="A text holds a broken character, or a number is outside the range of JSON.",
+        ) from error
+
+
+def content_hash(receipt: Receipt) -> str:
+    """Return the SHA-256, hexadecimal, of the canonical form."""
+    return hashlib.sha256(canonical_json(receipt)).hexdigest()
+
+
+def seal(receipt: Receipt) -> Receipt:
+    """Return the receipt with its hash and its id."""
+    digest = content_hash(receipt)
+    return receipt.model_copy(update={"content_hash": digest, "id": digest[:ID_DIGITS]})
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256, hexadecimal, of a text in UTF-8."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sign(receipt: Receipt, key: bytes) -> Receipt:
+    """Return the receipt with a signature over its hash.
+
+    Args:
+        receipt: A receipt as it was made.
+        key: Raw Ed25519 private key, 32 bytes.
+
+    Raises:
+        ReceiptError: The receipt was altered, or the key is no key.
+        MissingExtraError: `cryptography` is not installed.
+    """
+    ed25519 = _ed25519()
+    digest = content_hash(receipt)
+    if receipt.content_hash != digest:
+        raise ReceiptError(
+            "The receipt does not give its own hash and is not signed.",
+            hint="Sign what `answer.receipt()` returns, unchanged.",
+        )
+    if len(key) != _KEY_BYTES:
+        raise ReceiptError(
+            f"A private key has {_KEY_BYTES} bytes, not {len(key)}.",
+            hint="Use Ed25519PrivateKey.generate().private_bytes_raw().",
+        )
+    private = ed25519.Ed25519PrivateKey.from_private_bytes(key)
+    signature = Signature(
+        public_key=private.public_key().public_bytes_raw().hex(),
+        value=private.sign(_SIGNED_PURPOSE + digest.encode()).hex(),
+    )
+    return receipt.model_copy(update={"signature": signature})
+
+
+def verify_signature(receipt: Receipt, public_key: bytes) -> bool:
+    """Whether the receipt, as it is now, was signed with the private key of `public_key`.
+
+    Args:
+        receipt: The receipt.
+        public_key: Raw Ed25519 public key, 32 bytes, known from elsewhere: the one that the
+            receipt names proves nothing.
+
+    Raises:
+        ReceiptError: The key is no key, or the receipt cannot be hashed.
+        MissingExtraError: `cryptography` is not installed.
+    """
+    ed25519 = _ed25519()
+    from cryptography.exceptions import InvalidSignature
+
+    if len(public_key) != _KEY_BYTES:
+        raise ReceiptError(
+            f"A public key has {_KEY_BYTES} bytes, not {len(public_key)}.",
+            hint="Give its 64 hexadecimal digits, or the raw bytes.",
+        )
+    if receipt.signature is None or receipt.signature.public_key != public_key.hex():
+        return False
+    message = _SIGNED_PURPOSE + content_hash(receipt).encode()
+    try:
+        ed25519.Ed25519PublicKey.from_public_bytes(public_key).verify(
+            bytes.fromhex(receipt.signature.value), message
+        )
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _ed25519() -> ModuleType:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError as error:
+        raise MissingExtraError(
+            "Signatures need the package cryptography.",
+            hint='Install it: pip install "grounded-rag[signing]".',
+        ) from error
+    return ed25519
 
 
 def file_name(receipt: Receipt) -> str:
@@ -174,7 +241,7 @@ def save_receipt(receipt: Receipt, folder: Path | str) -> Path:
     """
     place = Path(folder)
     target = place / file_name(receipt)
-    # Hidden while it is written: `receipt_files` does not list it.
+    # Hidden while it is written, so that `receipt_files` does not list it.
     partial = place / f".{target.name}.{secrets.token_hex(4)}"
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -7,13 +7,266 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from grounded_rag.receipts.differences import CurrentDocument
 from grounded_rag.receipts.findings import CitationStanding, TextStatus
-from grounded_rag.receipts.integrity import sha256
-from grounded_rag.receipts.library import Held, Library, Unreadable
+from grounded_rag.receipts.library import Library
+from grounded_rag.receipts.make import text_hash
 from grounded_rag.types import Chunk, ReceiptCitation, ReceiptSource, RetrievedChunk, Span
 from grounded_rag.verification.evidence import stated_at
 from grounded_rag.verification.locate import Match, Quote, Source, locate
 from grounded_rag.verification.passages import Passage
+
+_BEFORE = 4000
+_AFTER = 1500
+"""Characters around a quote that the verifier sees of today's text, up to a heading."""
+_HOLDERS_NAMED = 5
+_TELLING_WORDS = 4
+"""Words from which a quote is found without its links; "[here](…)" alone would stand anywhere."""
+
+
+class Around(NamedTuple):
+    """What stands around a quote, as its source writes it.
+
+    Attributes:
+        stated: The statements that it stands in, as a reader gets them.
+        sentence: Their own sentences.
+        reach: From the first to the last of all text that the statements are made of.
+        span: Where `reach` stands in the text that was looked at.
+    """
+
+    stated: str
+    sentence: str
+    reach: str
+    span: Span
+
+    @classmethod
+    def of(cls, passage: Passage, span: Span) -> Around:
+        """Return what stands around a range of a passage's text."""
+        found = stated_at(passage, span)
+        text = passage.text
+        return cls(found.text, found.span.of(text), found.reach.of(text), found.reach)
+
+    def same_words(self, other: Around) -> bool:
+        """Whether the words are the same, as a reader gets them or as they are written."""
+        ours = {tuple(text.split()) for text in (self.stated, self.sentence)}
+        return any(tuple(text.split()) in ours for text in (other.stated, other.sentence))
+
+
+class Placed(NamedTuple):
+    """One quote with what is known about its place today.
+
+    Attributes:
+        standing: What became of it.
+        before: What stood around it then.
+        document: The document in which it stands, or None.
+        passage: The part of today's text that the verifier is to judge, or None where the words
+            are gone or the whole chunk stands as it was.
+        now: What stands around it in that part.
+    """
+
+    standing: CitationStanding
+    before: Around
+    document: CurrentDocument | None = None
+    passage: Passage | None = None
+    now: Around | None = None
+
+    def as_changed(self) -> CitationStanding:
+        """Return a quote that stands as changed: the statement around it carries it no more."""
+        if self.document is None or self.passage is None or self.now is None:
+            return self.standing
+        span = self.now.span.shift(self.passage.chunk.span.start)
+        nearest = self.document.compared(self.before.reach, span)
+        return self.standing.model_copy(
+            update={"status": TextStatus.TEXT_CHANGED, "nearest": nearest}
+        )
+
+
+def place(
+    citation: ReceiptCitation, source: ReceiptSource, passage: Passage | None, library: Library
+) -> Placed:
+    """Find a quote in the documents as they are now.
+
+    Args:
+        citation: The quote.
+        source: Its chunk.
+        passage: The chunk with its text, where that is known.
+        library: Today's documents.
+    """
+    shown = citation.sentence
+    before = Around(shown, shown, shown, citation.chunk_span)
+    if passage is not None:
+        before = Around.of(passage, citation.chunk_span)
+    known = CitationStanding(
+        quote=citation.quote,
+        doc_id=citation.doc_id,
+        title=source.title,
+        status=TextStatus.NOT_COMPARED,
+    )
+    if library.kind == "nothing":
+        return Placed(known, before)
+    document = library.get(citation.doc_id)
+    if document is None and citation.doc_id in library.ids():
+        unread = known.model_copy(update={"status": TextStatus.COULD_NOT_CHECK})
+        return Placed(unread, before)
+    if document is None and source.document_hash is not None:
+        document = library.with_hash(source.document_hash)
+    if document is None:
+        sentence = before.sentence.strip()
+        holders = [each.document.id for each in library.all() if sentence in each.text]
+        gone = {"status": TextStatus.DOCUMENT_GONE, "also_in": tuple(holders[:_HOLDERS_NAMED])}
+        return Placed(known.model_copy(update=gone), before)
+    return _QuoteSearch(citation, source, before, document, known).placed(passage)
+
+
+class _QuoteSearch(NamedTuple):
+    """The search of one quote in one document of today."""
+
+    citation: ReceiptCitation
+    source: ReceiptSource
+    before: Around
+    document: CurrentDocument
+    known: CitationStanding
+
+    def placed(self, passage: Passage | None) -> Placed:
+        """Return the place of the quote, looked for from the strictest way to the mildest.
+
+        Args:
+            passage: The chunk as it was, where its text is known.
+        """
+        quote, document = self.citation.quote, self.document
+        if passage is not None:
+            start = _nearest_to(document.text, passage.text, self.source.span.start)
+            if start is not None:
+                standing = self._standing(self.citation.chunk_span.shift(start))
+                return Placed(standing, self.before, document)
+        literal = locate(document.source, Quote(quote), repair=False)
+        if isinstance(literal, Match):
+            return self._stands(
+                self._choose(Span(start=p.start, end=p.end) for p in literal.places)
+            )
+        links = self._without_links()
+        if links is not None:
+            return self._stands(links, TextStatus.LINK_CHANGED)
+        folded = locate(document.source, Quote(quote))
+        if isinstance(folded, Match):
+            span = self._choose(_spans(folded))
+            same_links = link_count(quote) == link_count(span.of(document.text))
+            if same_links or word_count(quote) >= _TELLING_WORDS:
+                status = TextStatus.REFORMATTED if same_links else TextStatus.LINK_CHANGED
+                return self._stands(span, status)
+        nearest = document.nearest(quote, self.before.sentence)
+        changed: dict[str, object] = {"status": TextStatus.REMOVED}
+        if nearest is not None:
+            changed = {
+                "status": TextStatus.TEXT_CHANGED,
+                "nearest": nearest,
+                "found_in": document.document.id,
+            }
+        return Placed(self.known.model_copy(update=changed), self.before, document)
+
+    def _standing(self, span: Span, status: TextStatus | None = None) -> CitationStanding:
+        doc_id = self.document.document.id
+        if status is None:
+            was = (self.citation.doc_id, self.citation.document_span)
+            status = TextStatus.STILL_TRUE if (doc_id, span) == was else TextStatus.TEXT_MOVED
+        differs = status in (TextStatus.LINK_CHANGED, TextStatus.REFORMATTED)
+        nearest = self.document.compared(self.citation.quote, span) if differs else None
+        found = {"status": status, "nearest": nearest, "found_in": doc_id, "span": span}
+        return self.known.model_copy(update=found)
+
+    def _stands(self, span: Span, status: TextStatus | None = None) -> Placed:
+        passage = Passage(_passage(self.citation, self.source, self.document, span))
+        now = Around.of(passage, span.shift(-passage.chunk.span.start))
+        standing = self._standing(span, status).model_copy(
+            update={"sentence_changed": not now.same_words(self.before)}
+        )
+        return Placed(standing, self.before, self.document, passage, now)
+
+    def _choose(self, spans: Iterable[Span]) -> Span:
+        """Choose among places of a quote: the old one, then the same sentence, then the nearest."""
+        old, sentence = self.citation.document_span, self.before.sentence.split()
+
+        def rank(span: Span) -> tuple[bool, bool, int]:
+            same_sentence = self.document.around(span).split() == sentence
+            return span != old, not same_sentence, abs(span.start - old.start)
+
+        return min(spans, key=rank)
+
+    def _without_links(self) -> Span | None:
+        """Return where a quote stands when the targets of links are left out of both texts.
+
+        Of a few words ("[here](…)") that would find any; there the whole sentence has to stand.
+        """
+        quote = self.citation.quote
+        if not link_count(quote):
+            return None
+        bare = without_targets(self.document.text)
+        sentence = without_targets(self.before.sentence).text
+        if word_count(quote) < _TELLING_WORDS and sentence not in bare.text:
+            return None
+        found = locate(Source(bare.text), Quote(without_targets(quote).text), repair=False)
+        if not isinstance(found, Match):
+            return None
+        return self._choose(bare.span(p.start, p.end) for p in found.places)
+
+
+def _spans(match: Match) -> list[Span]:
+    return [Span(start=place.start, end=place.end) for place in match.places]
+
+
+def _nearest_to(text: str, part: str, wanted: int) -> int | None:
+    """Return where `part` stands in `text`, nearest to where it stood before."""
+    if not part:
+        return None
+    if text.startswith(part, wanted):
+        return wanted
+    after, before = text.find(part, wanted), text.rfind(part, 0, wanted + len(part))
+    found = [position for position in (after, before) if position >= 0]
+    return min(found, key=lambda position: abs(position - wanted), default=None)
+
+
+def _passage(
+    citation: ReceiptCitation, source: ReceiptSource, document: CurrentDocument, span: Span
+) -> RetrievedChunk:
+    """Return the part of today's text around a quote as a chunk that the verifier can judge.
+
+    It goes back to the last heading and beyond the chunk's own size, so that the header of a table
+    and the line that leads into a list are in it.
+    """
+    text, today = document.text, document.document
+    start, end = max(0, span.start - _BEFORE), min(len(text), span.end + _AFTER)
+    for heading in today.headings:
+        if start < heading.start <= span.start:
+            start = heading.start
+        if span.end <= heading.start < end:
+            end = heading.start
+    start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    end = len(text) if line_end < 0 else line_end
+    whole = Span(start=start, end=max(end, span.end))
+    part = whole.of(text)
+    headings = tuple(
+        Span(start=max(h.start, start), end=min(h.end, whole.end)).shift(-start)
+        for h in today.headings
+        if h.end > start and h.start < whole.end
+    )
+    return RetrievedChunk(
+        chunk=Chunk(
+            id=f"{citation.chunk_id}@{span.start}",
+            doc_id=today.id,
+            span=whole,
+            text=part,
+            content_hash=text_hash(part),
+            headings=source.headings,
+            heading_spans=headings,
+            page=today.page_of(start),
+        ),
+        title=today.title,
+        source=today.source,
+        trust=source.trust,
+        validity=document.validity,
+    )
+
 
 _TARGET = re.compile(r"(?<=\])\((?:[^()\n]|\([^()\n]*\))*\)")
 _WORD = re.compile(r"\w+")
@@ -67,265 +320,3 @@ def link_count(text: str) -> int:
 def word_count(text: str) -> int:
     """Return the number of words that are not part of a link's target."""
     return len(_WORD.findall(without_targets(text).text))
-
-
-_BEFORE = 4000
-_AFTER = 1500
-_ALSO = 5
-_TELLING_WORDS = 4
-
-
-class Around(NamedTuple):
-    """What stands around a quote, as its source writes it.
-
-    Attributes:
-        stated: The statements that it stands in, as a reader gets them.
-        sentence: Their own sentences.
-        reach: From the first to the last of all text that the statements are made of.
-        span: Where `reach` stands in the text that was looked at.
-    """
-
-    stated: str
-    sentence: str
-    reach: str
-    span: Span
-
-    def same_as(self, other: Around) -> bool:
-        """Whether the words are the same, as a reader gets them or as they are written."""
-        ours = {tuple(text.split()) for text in (self.stated, self.sentence)}
-        return any(tuple(text.split()) in ours for text in (other.stated, other.sentence))
-
-
-def around(passage: Passage, span: Span) -> Around:
-    """Return what stands around a range of a passage.
-
-    Args:
-        passage: The passage.
-        span: Code points of its text.
-    """
-    found = stated_at(passage, span)
-    return Around(
-        found.text, found.span.of(passage.text), found.reach.of(passage.text), found.reach
-    )
-
-
-class Placed(NamedTuple):
-    """One quote with what is known about its place today.
-
-    Attributes:
-        standing: What became of it.
-        before: What stood around it then.
-        held: The document in which it stands, or None.
-        passage: The part of today's text that the verifier is to judge, or None where the words
-            are gone or the whole chunk stands as it was.
-        now: What stands around it in that part.
-    """
-
-    standing: CitationStanding
-    before: Around
-    held: Held | None = None
-    passage: Passage | None = None
-    now: Around | None = None
-
-
-def place(
-    citation: ReceiptCitation, source: ReceiptSource, passage: Passage | None, library: Library
-) -> Placed:
-    """Find a quote in the documents as they are now.
-
-    Args:
-        citation: The quote.
-        source: Its chunk.
-        passage: The chunk with its text, where that is known.
-        library: Today's documents.
-    """
-    known = CitationStanding(
-        quote=citation.quote,
-        doc_id=citation.doc_id,
-        title=source.title,
-        status=TextStatus.NOT_COMPARED,
-    )
-    shown = citation.sentence
-    before = Around(shown, shown, shown, citation.chunk_span)
-    if passage is not None:
-        before = around(passage, citation.chunk_span)
-    if library.kind == "nothing":
-        return Placed(known, before)
-    held = library.get(citation.doc_id)
-    if held is None and source.document_hash is not None:
-        renamed = library.with_hash(source.document_hash)
-        held = None if renamed is None else library.get(renamed)
-    if held is None:
-        return Placed(_gone(known, before, library), before)
-    if isinstance(held, Unreadable):
-        unread = known.model_copy(update={"status": TextStatus.COULD_NOT_CHECK})
-        return Placed(unread, before)
-    return _Search(citation, source, before, held, known).placed(passage)
-
-
-def _gone(known: CitationStanding, before: Around, library: Library) -> CitationStanding:
-    holders = [held.document.id for held in library.all() if before.sentence.strip() in held.text]
-    return known.model_copy(
-        update={"status": TextStatus.DOCUMENT_GONE, "also_in": tuple(holders[:_ALSO])}
-    )
-
-
-class _Search(NamedTuple):
-    """The search of one quote in one document of today."""
-
-    citation: ReceiptCitation
-    source: ReceiptSource
-    before: Around
-    held: Held
-    known: CitationStanding
-
-    def placed(self, passage: Passage | None) -> Placed:
-        """Return the place of the quote, looked for from the strictest way to the mildest.
-
-        Args:
-            passage: The chunk as it was, where its text is known.
-        """
-        quote, held = self.citation.quote, self.held
-        if passage is not None:
-            start = _nearest_to(held.text, passage.text, self.source.span.start)
-            if start is not None:
-                standing = self._standing(self.citation.chunk_span.shift(start))
-                return Placed(standing, self.before, held)
-        literal = locate(held.source, Quote(quote), repair=False)
-        if isinstance(literal, Match):
-            return self._stands(
-                self._choose([Span(start=p.start, end=p.end) for p in literal.places])
-            )
-        links = self._links_apart()
-        if links is not None:
-            return self._stands(links, TextStatus.LINK_CHANGED)
-        folded = locate(held.source, Quote(quote))
-        if isinstance(folded, Match):
-            span = self._choose([Span(start=p.start, end=p.end) for p in folded.places])
-            same_links = link_count(quote) == link_count(span.of(held.text))
-            if same_links or word_count(quote) >= _TELLING_WORDS:
-                status = TextStatus.REFORMATTED if same_links else TextStatus.LINK_CHANGED
-                return self._stands(span, status)
-        nearest = held.nearest(quote, self.before.sentence)
-        status = TextStatus.REMOVED if nearest is None else TextStatus.TEXT_CHANGED
-        found_in = None if nearest is None else held.document.id
-        changed = {"status": status, "nearest": nearest, "found_in": found_in}
-        return Placed(self.known.model_copy(update=changed), self.before, held)
-
-    def _standing(self, span: Span, status: TextStatus | None = None) -> CitationStanding:
-        if status is None:
-            same = self.held.document.id == self.citation.doc_id
-            same = same and span == self.citation.document_span
-            status = TextStatus.STILL_TRUE if same else TextStatus.TEXT_MOVED
-        differs = status in (TextStatus.LINK_CHANGED, TextStatus.REFORMATTED)
-        return self.known.model_copy(
-            update={
-                "status": status,
-                "nearest": self.held.compared(self.citation.quote, span) if differs else None,
-                "found_in": self.held.document.id,
-                "span": span,
-            }
-        )
-
-    def _stands(self, span: Span, status: TextStatus | None = None) -> Placed:
-        passage = Passage(_passage(self.citation, self.source, self.held, span))
-        now = around(passage, span.shift(-passage.chunk.span.start))
-        standing = self._standing(span, status).model_copy(
-            update={"sentence_changed": not now.same_as(self.before)}
-        )
-        return Placed(standing, self.before, self.held, passage, now)
-
-    def _choose(self, spans: Iterable[Span]) -> Span:
-        """Choose among places of a quote: the old one, then the same sentence, then the nearest."""
-        old, sentence = self.citation.document_span, self.before.sentence.split()
-
-        def rank(span: Span) -> tuple[bool, bool, int]:
-            same_sentence = self.held.passages.around(span).split() == sentence
-            return span != old, not same_sentence, abs(span.start - old.start)
-
-        return min(spans, key=rank)
-
-    def _links_apart(self) -> Span | None:
-        """Return where a quote stands when the targets of links are left out of both texts.
-
-        Of a few words ("[here](…)") that would find any; there the whole sentence has to stand.
-        """
-        quote = self.citation.quote
-        if not link_count(quote):
-            return None
-        bare = without_targets(self.held.text)
-        sentence = without_targets(self.before.sentence).text
-        if word_count(quote) < _TELLING_WORDS and sentence not in bare.text:
-            return None
-        found = locate(Source(bare.text), Quote(without_targets(quote).text), repair=False)
-        if not isinstance(found, Match):
-            return None
-        return self._choose([bare.span(p.start, p.end) for p in found.places])
-
-
-def changed_around(placed: Placed) -> CitationStanding:
-    """Return a quote that stands, as changed: the statement around it carries it no more."""
-    held, passage, now = placed.held, placed.passage, placed.now
-    if held is None or passage is None or now is None:
-        return placed.standing
-    span = now.span.shift(passage.chunk.span.start)
-    return placed.standing.model_copy(
-        update={
-            "status": TextStatus.TEXT_CHANGED,
-            "nearest": held.compared(placed.before.reach, span),
-        }
-    )
-
-
-def _nearest_to(text: str, part: str, wanted: int) -> int | None:
-    """Return where `part` stands in `text`, nearest to where it stood before."""
-    if not part:
-        return None
-    if text.startswith(part, wanted):
-        return wanted
-    after, before = text.find(part, wanted), text.rfind(part, 0, wanted + len(part))
-    found = [position for position in (after, before) if position >= 0]
-    return min(found, key=lambda position: abs(position - wanted)) if found else None
-
-
-def _passage(
-    citation: ReceiptCitation, source: ReceiptSource, held: Held, span: Span
-) -> RetrievedChunk:
-    """Return the part of today's text around a quote as a chunk that the verifier can judge.
-
-    It goes back to the last heading and beyond the chunk's own size, so that the header of a table
-    and the line that leads into a list are in it.
-    """
-    text = held.text
-    start, end = max(0, span.start - _BEFORE), min(len(text), span.end + _AFTER)
-    for heading in held.document.headings:
-        if start < heading.start <= span.start:
-            start = heading.start
-        if span.end <= heading.start < end:
-            end = heading.start
-    start = text.rfind("\n", 0, start) + 1
-    line_end = text.find("\n", end)
-    end = len(text) if line_end < 0 else line_end
-    whole = Span(start=start, end=max(end, span.end))
-    part = whole.of(text)
-    headings = tuple(
-        Span(start=max(h.start, start), end=min(h.end, whole.end)).shift(-start)
-        for h in held.document.headings
-        if h.end > start and h.start < whole.end
-    )
-    return RetrievedChunk(
-        chunk=Chunk(
-            id=f"{citation.chunk_id}@{span.start}",
-            doc_id=held.document.id,
-            span=whole,
-            text=part,
-            content_hash=sha256(part),
-            headings=source.headings,
-            heading_spans=headings,
-            page=held.document.page_of(start),
-        ),
-        title=held.document.title,
-        source=held.document.source,
-        trust=source.trust,
-        validity=held.validity,
-    )

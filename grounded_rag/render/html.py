@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from functools import cache
 from html import escape
 from importlib.resources import files
 
@@ -43,16 +45,41 @@ def to_html(answer: AnswerData, *, standalone: bool = False, id_prefix: str = "a
     article = _article(answer, lay_out(answer), id_prefix)
     if not standalone:
         return article
-    style = files("grounded_rag.render").joinpath("answer.css").read_text(encoding="utf-8")
     return (
         "<!doctype html>\n"
         '<html><head><meta charset="utf-8">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_text(answer.question)}</title>\n<style>\n{style}</style></head>\n"
+        f"<title>{_text(answer.question)}</title>\n"
+        f"<style>\n{_PAGE_STYLE}{_style()}</style></head>\n"
         f"<body>\n{article}\n</body></html>\n"
     )
+
+
+def to_notebook(answer: AnswerData) -> str:
+    """Return an answer as HTML for the output of a notebook's cell, with its style sheet.
+
+    The style sheet names only parts of the article, so that it changes nothing else of the
+    notebook. The ids follow from the answer: two answers have different ones.
+    """
+    said = f"{answer.question}\0{answer.text}".encode("utf-8", "surrogatepass")
+    prefix = f"answer-{hashlib.sha256(said).hexdigest()[:12]}"
+    return f"<style>\n{_style()}</style>\n{to_html(answer, id_prefix=prefix)}"
+
+
+_PAGE_STYLE = """\
+:root { color-scheme: light dark; }
+body {
+  margin: 2rem auto; max-width: 46rem; padding: 0 1rem;
+  font: 1rem/1.55 system-ui, sans-serif;
+}
+"""
+
+
+@cache
+def _style() -> str:
+    return files("grounded_rag.render").joinpath("answer.css").read_text(encoding="utf-8")
 
 
 def _article(answer: AnswerData, cards: AnswerCards, prefix: str) -> str:

@@ -19,9 +19,6 @@ def to_markdown(answer: AnswerData) -> str:
 
     A refusal shows the fixed sentence with its reason and the next step. Rejected text and the
     trace never appear. Quotes are bold inside their sentence.
-
-    Args:
-        answer: The answer.
     """
     cards = lay_out(answer)
     blocks = [f"**{escape_markdown(answer.question) or '?'}**"]

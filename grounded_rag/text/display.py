@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from grounded_rag.types import Span
 
-_OVERRIDES = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
-def safe(text: str) -> str:
-    """Return `text` without characters that could steer a terminal or reorder its line."""
-    return "".join(
-        c if c in "\n\t" or not _steers(c) else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-
-
-def one_line(text: str) -> str:
-    """Return `text` on one line, safe for a terminal."""
-    return " ".join(safe(text).split())
-
-
-def _steers(character: str) -> bool:
-    return character in _OVERRIDES or unicodedata.category(character) in ("Cc", "Cs")
-
+# Where values print themselves, which needs them too.
+from grounded_rag.types._base import one_line as one_line
+from grounded_rag.types._base import safe as safe
 
 _LEAVES_OFF = ";,"
 _ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？", "：", "؟", "।")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
 
 from pydantic import Field, JsonValue
 
@@ -37,27 +36,25 @@ class RefusalReason(StrEnum):
 
 
 class Refusal(Frozen):
-    """A refusal is a value, not an exception.
+    """A refusal is a value, not an exception."""
 
-    Attributes:
-        reason: Typed reason.
-        detail: One sentence for a person.
-        next_step: What the asker or the operator can do.
-    """
-
-    reason: RefusalReason
-    detail: str
-    next_step: str = ""
+    reason: RefusalReason = Field(description="Typed reason.")
+    detail: str = Field(description="One sentence for a person.")
+    next_step: str = Field(default="", description="What the asker or the operator can do.")
 
 
 class Usage(Frozen):
     """Tokens and calls that an answer cost, summed over its attempts."""
 
-    calls: Annotated[int, Field(ge=0)] = 0
-    input_tokens: Annotated[int, Field(ge=0)] = 0
-    output_tokens: Annotated[int, Field(ge=0)] = 0
-    cache_read_tokens: Annotated[int, Field(ge=0)] = 0
-    cache_write_tokens: Annotated[int, Field(ge=0)] = 0
+    calls: int = Field(default=0, ge=0, description="Calls of the generator.")
+    input_tokens: int = Field(default=0, ge=0, description="Tokens read, the cached ones left out.")
+    output_tokens: int = Field(default=0, ge=0, description="Tokens written.")
+    cache_read_tokens: int = Field(
+        default=0, ge=0, description="Tokens read from the provider's cache."
+    )
+    cache_write_tokens: int = Field(
+        default=0, ge=0, description="Tokens written to the provider's cache."
+    )
 
     @property
     def total_tokens(self) -> int:
@@ -89,47 +86,40 @@ class StopReason(StrEnum):
 
 
 class Attempt(Frozen):
-    """One call of the generator and what verification made of it. Holds rejected text.
+    """One call of the generator and what verification made of it. Holds rejected text."""
 
-    Attributes:
-        number: 1 for the first draft, then one more for each re-ask.
-        stop: How the generation ended.
-        draft: The draft, or None where none could be read.
-        verification: Its verification, or None without a draft.
-        usage: Tokens of this attempt.
-        seconds: Wall-clock seconds of the generator's call.
-        detail: What went wrong outside the claims.
-    """
-
-    number: Annotated[int, Field(ge=1)]
-    stop: StopReason
-    draft: Draft | None = None
-    verification: Verification | None = None
-    usage: Usage = Usage()
-    seconds: Annotated[float, Field(ge=0)] = 0.0
-    detail: str = ""
+    number: int = Field(ge=1, description="1 for the first draft, then one more for each re-ask.")
+    stop: StopReason = Field(description="How the generation ended.")
+    draft: Draft | None = Field(
+        default=None, description="The draft, or None where none could be read."
+    )
+    verification: Verification | None = Field(
+        default=None, description="Its verification, or None without a draft."
+    )
+    usage: Usage = Field(default=Usage(), description="Tokens of this attempt.")
+    seconds: float = Field(
+        default=0.0, ge=0, description="Wall-clock seconds of the generator's call."
+    )
+    detail: str = Field(default="", description="What went wrong outside the claims.")
 
 
 class Trace(Frozen):
-    """Everything behind an answer, rejected text included; left out of JSON unless asked for.
+    """Everything behind an answer, rejected text included; left out of JSON unless asked for."""
 
-    Attributes:
-        retrieved: What the retriever found, by rank.
-        attempts: Every attempt, in order.
-    """
-
-    retrieved: tuple[RetrievedChunk, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
+    retrieved: tuple[RetrievedChunk, ...] = Field(
+        default=(), description="What the retriever found, by rank."
+    )
+    attempts: tuple[Attempt, ...] = Field(default=(), description="Every attempt, in order.")
 
 
 class Timings(Frozen):
     """Wall-clock seconds by stage."""
 
-    retrieve: float = 0.0
-    generate: float = 0.0
-    verify: float = 0.0
-    relevance: float = 0.0
-    total: float = 0.0
+    retrieve: float = Field(default=0.0, description="Finding the passages.")
+    generate: float = Field(default=0.0, description="All calls of the generator.")
+    verify: float = Field(default=0.0, description="Checking all drafts.")
+    relevance: float = Field(default=0.0, description="Looking whether it answers the question.")
+    total: float = Field(default=0.0, description="From the question to the answer.")
 
 
 STALENESS_KINDS = frozenset(
@@ -144,17 +134,11 @@ STALENESS_KINDS = frozenset(
 
 
 class Reference(Frozen):
-    """One numbered mark of an answer's text.
+    """One numbered mark of an answer's text."""
 
-    Attributes:
-        number: 1-based number, as in "[1]".
-        located: The place that it points to.
-        claims: 0-based indexes of the claims that carry it.
-    """
-
-    number: Annotated[int, Field(ge=1)]
-    located: Located
-    claims: tuple[int, ...]
+    number: int = Field(ge=1, description='1-based number, as in "[1]".')
+    located: Located = Field(description="The place that it points to.")
+    claims: tuple[int, ...] = Field(description="0-based indexes of the claims that carry it.")
 
 
 def number_references(claims: Sequence[ClaimVerdict]) -> tuple[Reference, ...]:
@@ -175,44 +159,47 @@ def number_references(claims: Sequence[ClaimVerdict]) -> tuple[Reference, ...]:
 
 
 class AnswerData(Frozen):
-    """The result of one question.
+    """The result of one question."""
 
-    Attributes:
-        question: The question as it was asked.
-        status: Answered, partial or refused.
-        text: Composed by code from supported claims, with [1] marks that number the citations,
-            or exactly the refusal string.
-        claims: The shipped claims; every one is supported. Empty for a refusal.
-        unanswered: Parts of the question that stay open, as spans of the question.
-        refusal: Why it was refused, or None.
-        flags: Remarks on shipped claims: staleness, conflict, ambiguity.
-        evidence: The chunks that shipped claims cite, in order of first citation.
-        attempts: Number of generator calls.
-        usage: Tokens summed over them.
-        generator: Name of the generator that wrote the draft.
-        policy: The whole policy in force, as JSON; empty where it is not known.
-        fingerprint: SHA-256 over policy and prompts.
-        as_of: The moment for which staleness was judged.
-        timings: Seconds by stage.
-        trace: Everything behind the answer, rejected text included.
-    """
-
-    question: str
-    status: AnswerStatus
-    text: str
-    claims: tuple[ClaimVerdict, ...] = ()
-    unanswered: tuple[str, ...] = ()
-    refusal: Refusal | None = None
-    flags: tuple[Flag, ...] = ()
-    evidence: tuple[RetrievedChunk, ...] = ()
-    attempts: int = 0
-    usage: Usage = Usage()
-    generator: str = ""
-    policy: dict[str, JsonValue] = Field(default_factory=dict)
-    fingerprint: str = ""
-    as_of: Instant | None = None
-    timings: Timings = Timings()
-    trace: Trace = Field(default_factory=Trace, exclude=True, repr=False)
+    question: str = Field(description="The question as it was asked.")
+    status: AnswerStatus = Field(description="Answered, partial or refused.")
+    text: str = Field(
+        description=(
+            "Composed by code from supported claims, with [1] marks that number the citations, or "
+            "exactly the refusal string."
+        )
+    )
+    claims: tuple[ClaimVerdict, ...] = Field(
+        default=(), description="The shipped claims; every one is supported. Empty for a refusal."
+    )
+    unanswered: tuple[str, ...] = Field(
+        default=(), description="Parts of the question that stay open, as spans of the question."
+    )
+    refusal: Refusal | None = Field(default=None, description="Why it was refused, or None.")
+    flags: tuple[Flag, ...] = Field(
+        default=(), description="Remarks on shipped claims: staleness, conflict, ambiguity."
+    )
+    evidence: tuple[RetrievedChunk, ...] = Field(
+        default=(), description="The chunks that shipped claims cite, in order of first citation."
+    )
+    attempts: int = Field(default=0, description="Number of generator calls.")
+    usage: Usage = Field(default=Usage(), description="Tokens summed over them.")
+    generator: str = Field(default="", description="Name of the generator that wrote the draft.")
+    policy: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="The whole policy in force, as JSON; empty where it is not known.",
+    )
+    fingerprint: str = Field(default="", description="SHA-256 over policy and prompts.")
+    as_of: Instant | None = Field(
+        default=None, description="The moment for which staleness was judged."
+    )
+    timings: Timings = Field(default=Timings(), description="Seconds by stage.")
+    trace: Trace = Field(
+        default_factory=Trace,
+        exclude=True,
+        repr=False,
+        description="Everything behind the answer, rejected text included.",
+    )
 
     @property
     def answered(self) -> bool:

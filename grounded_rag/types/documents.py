@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated
 
 from pydantic import AwareDatetime, Field, JsonValue, model_validator
 
@@ -14,15 +13,10 @@ Instant = AwareDatetime | dt.date
 
 
 class Span(Frozen):
-    """A half-open range of code points, `text[start:end]`.
+    """A half-open range of code points, `text[start:end]`."""
 
-    Attributes:
-        start: First code point, counted from 0.
-        end: One past the last code point; never before `start`.
-    """
-
-    start: Annotated[int, Field(ge=0)]
-    end: Annotated[int, Field(ge=0)]
+    start: int = Field(ge=0, description="First code point, counted from 0.")
+    end: int = Field(ge=0, description="One past the last code point; never before `start`.")
 
     @model_validator(mode="after")
     def _ordered(self) -> Span:
@@ -51,23 +45,26 @@ class Span(Frozen):
 
 
 class Validity(Frozen):
-    """When a document holds, as its metadata says; every field may be unknown.
+    """When a document holds, as its metadata says; every field may be unknown."""
 
-    Attributes:
-        effective_from: First moment at which the document holds.
-        valid_until: Last moment at which it holds; a date includes that whole day (UTC).
-        superseded_by: Id of the document that replaces this one.
-        superseded_on: When it was replaced; without it, from the start of the successor or at once.
-        reviewed_on: When somebody last confirmed the content.
-        updated_at: When the content last changed.
-    """
-
-    effective_from: Instant | None = None
-    valid_until: Instant | None = None
-    superseded_by: str | None = None
-    superseded_on: Instant | None = None
-    reviewed_on: Instant | None = None
-    updated_at: Instant | None = None
+    effective_from: Instant | None = Field(
+        default=None, description="First moment at which the document holds."
+    )
+    valid_until: Instant | None = Field(
+        default=None,
+        description="Last moment at which it holds; a date includes that whole day (UTC).",
+    )
+    superseded_by: str | None = Field(
+        default=None, description="Id of the document that replaces this one."
+    )
+    superseded_on: Instant | None = Field(
+        default=None,
+        description="When it was replaced; without it, from the start of the successor or at once.",
+    )
+    reviewed_on: Instant | None = Field(
+        default=None, description="When somebody last confirmed the content."
+    )
+    updated_at: Instant | None = Field(default=None, description="When the content last changed.")
 
     @property
     def undated(self) -> bool:
@@ -76,56 +73,50 @@ class Validity(Frozen):
 
 
 class Section(Frozen):
-    """A part of a document under one heading, or one page of a paged document.
+    """A part of a document under one heading, or one page of a paged document."""
 
-    Attributes:
-        title: Heading, or "" where the part has none.
-        path: Headings from the outermost to this one.
-        span: Code points of the document that the part covers, heading included.
-        page: 1-based page on which the part starts, where the format has pages.
-    """
-
-    title: str
-    path: tuple[str, ...] = ()
-    span: Span
-    page: int | None = None
+    title: str = Field(description='Heading, or "" where the part has none.')
+    path: tuple[str, ...] = Field(
+        default=(), description="Headings from the outermost to this one."
+    )
+    span: Span = Field(
+        description="Code points of the document that the part covers, heading included."
+    )
+    page: int | None = Field(
+        default=None,
+        description="1-based page on which the part starts, where the format has pages.",
+    )
 
 
 class PageSpan(Frozen):
     """One page of a document: its 1-based number and its code points."""
 
-    number: Annotated[int, Field(ge=1)]
-    span: Span
+    number: int = Field(ge=1, description="1-based number of the page.")
+    span: Span = Field(description="Its code points of the document.")
 
 
 class Document(Frozen):
-    """One source, with the canonical text that every offset refers to.
+    """One source, with the canonical text that every offset refers to."""
 
-    Attributes:
-        id: Stable name, usually the path relative to the corpus folder.
-        source: Where it came from (path or address), for people.
-        title: Title for people.
-        text: Canonical text; offsets are code points of it.
-        media_type: Media type of the bytes it was read from.
-        content_hash: SHA-256 of `text` in UTF-8, hexadecimal.
-        validity: When it holds.
-        sections: Headings in reading order.
-        pages: Span of each page, in order; empty where the format has none.
-        headings: Spans of heading lines; they are navigation, never evidence.
-        metadata: Further values, usable in filters.
-    """
-
-    id: str
-    source: str
-    title: str
-    text: str
-    media_type: str = "text/plain"
-    content_hash: str
-    validity: Validity = Validity()
-    sections: tuple[Section, ...] = ()
-    pages: tuple[Span, ...] = ()
-    headings: tuple[Span, ...] = ()
-    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    id: str = Field(description="Stable name, usually the path relative to the corpus folder.")
+    source: str = Field(description="Where it came from (path or address), for people.")
+    title: str = Field(description="Title for people.")
+    text: str = Field(description="Canonical text; offsets are code points of it.")
+    media_type: str = Field(
+        default="text/plain", description="Media type of the bytes it was read from."
+    )
+    content_hash: str = Field(description="SHA-256 of `text` in UTF-8, hexadecimal.")
+    validity: Validity = Field(default=Validity(), description="When it holds.")
+    sections: tuple[Section, ...] = Field(default=(), description="Headings in reading order.")
+    pages: tuple[Span, ...] = Field(
+        default=(), description="Span of each page, in order; empty where the format has none."
+    )
+    headings: tuple[Span, ...] = Field(
+        default=(), description="Spans of heading lines; they are navigation, never evidence."
+    )
+    metadata: dict[str, JsonValue] = Field(
+        default_factory=dict, description="Further values, usable in filters."
+    )
 
     def page_of(self, offset: int) -> int | None:
         """Return the 1-based page that holds the code point at `offset`, or None."""
@@ -136,57 +127,55 @@ class Document(Frozen):
 
 
 class Chunk(Frozen):
-    """A slice of one document version, the unit of retrieval and citation.
+    """A slice of one document version, the unit of retrieval and citation."""
 
-    Attributes:
-        id: Hash of the document id, the embedded text and its n-th occurrence in the document.
-        doc_id: Id of the document.
-        span: Where it lies in the document's canonical text.
-        text: `document.text[span.start:span.end]`, unchanged.
-        content_hash: SHA-256 of `text` in UTF-8, hexadecimal.
-        headings: Heading path above the chunk: context, never evidence.
-        heading_spans: Parts of `text` that are headings, in code points of `text`.
-        page: 1-based page on which the chunk starts.
-    """
-
-    id: str
-    doc_id: str
-    span: Span
-    text: str
-    content_hash: str
-    headings: tuple[str, ...] = ()
-    heading_spans: tuple[Span, ...] = ()
-    page: int | None = None
+    id: str = Field(
+        description=(
+            "Hash of the document id, the embedded text and its n-th occurrence in the document."
+        )
+    )
+    doc_id: str = Field(description="Id of the document.")
+    span: Span = Field(description="Where it lies in the document's canonical text.")
+    text: str = Field(description="`document.text[span.start:span.end]`, unchanged.")
+    content_hash: str = Field(description="SHA-256 of `text` in UTF-8, hexadecimal.")
+    headings: tuple[str, ...] = Field(
+        default=(), description="Heading path above the chunk: context, never evidence."
+    )
+    heading_spans: tuple[Span, ...] = Field(
+        default=(), description="Parts of `text` that are headings, in code points of `text`."
+    )
+    page: int | None = Field(default=None, description="1-based page on which the chunk starts.")
 
 
 class RetrievedChunk(Frozen):
-    """A chunk as a retriever hands it over for one question.
+    """A chunk as a retriever hands it over for one question."""
 
-    Attributes:
-        chunk: The chunk.
-        score: Retriever's own score; only its order means something.
-        rank: 1-based position in the result.
-        source: Where its document came from, for people.
-        title: Title of its document.
-        validity: Validity of its document as the ledger has it now.
-        trust: "official", "internal" or "untrusted", as the manifest says.
-        document_hash: `content_hash` of the document version, where known.
-        page_spans: Pages that the chunk touches, in code points of the document.
-        sources: Signals that found it, such as "dense", "lexical" or "successor".
-        metadata: Further values of the document.
-    """
-
-    chunk: Chunk
-    score: float = 0.0
-    rank: Annotated[int, Field(ge=1)] = 1
-    source: str = ""
-    title: str = ""
-    validity: Validity = Validity()
-    trust: str = "official"
-    document_hash: str | None = None
-    page_spans: tuple[PageSpan, ...] = ()
-    sources: tuple[str, ...] = ()
-    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+    chunk: Chunk = Field(description="The chunk.")
+    score: float = Field(
+        default=0.0, description="Retriever's own score; only its order means something."
+    )
+    rank: int = Field(default=1, ge=1, description="1-based position in the result.")
+    source: str = Field(default="", description="Where its document came from, for people.")
+    title: str = Field(default="", description="Title of its document.")
+    validity: Validity = Field(
+        default=Validity(), description="Validity of its document as the ledger has it now."
+    )
+    trust: str = Field(
+        default="official",
+        description='"official", "internal" or "untrusted", as the manifest says.',
+    )
+    document_hash: str | None = Field(
+        default=None, description="`content_hash` of the document version, where known."
+    )
+    page_spans: tuple[PageSpan, ...] = Field(
+        default=(), description="Pages that the chunk touches, in code points of the document."
+    )
+    sources: tuple[str, ...] = Field(
+        default=(), description='Signals that found it, such as "dense", "lexical" or "successor".'
+    )
+    metadata: dict[str, JsonValue] = Field(
+        default_factory=dict, description="Further values of the document."
+    )
 
     def page_of(self, offset: int) -> int | None:
         """Return the page of the document's code point `offset`, or None where unknown."""

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grounded_rag.types._base import Frozen
+from grounded_rag.types._base import Frozen, one_line
 from grounded_rag.types.documents import Instant, Span
 
 
 class Citation(Frozen):
-    """A pointer from a claim to its evidence.
+    """A pointer from a claim to its evidence."""
 
-    Attributes:
-        chunk_id: Id of the cited chunk, exactly as it was retrieved.
-        quote: Characters copied from that chunk.
-    """
-
-    chunk_id: str
-    quote: str
+    chunk_id: str = Field(description="Id of the cited chunk, exactly as it was retrieved.")
+    quote: str = Field(description="Characters copied from that chunk.")
 
 
 class Claim(Frozen):
-    """One statement of the answer and the citations that are meant to carry it.
+    """One statement of the answer and the citations that are meant to carry it."""
 
-    Attributes:
-        text: The statement.
-        citations: Its evidence; none means `uncited`. A shipped claim has at least one.
-        arithmetic: How a number that no source states follows from quoted numbers, such as
-            "(1,496.5 - 1,202.9) / 1,202.9"; it is worked out again. None for most claims.
-    """
-
-    text: str
-    citations: tuple[Citation, ...] = ()
-    arithmetic: str | None = None
+    text: str = Field(description="The statement.")
+    citations: tuple[Citation, ...] = Field(
+        default=(),
+        description="Its evidence; none means `uncited`. A shipped claim has at least one.",
+    )
+    arithmetic: str | None = Field(
+        default=None,
+        description=(
+            'How a number that no source states follows from quoted numbers, such as "(1,496.5 - '
+            '1,202.9) / 1,202.9"; it is worked out again. None for most claims.'
+        ),
+    )
 
     @property
     def chunk_id(self) -> str | None:
@@ -49,19 +47,26 @@ class Claim(Frozen):
 
 
 class Draft(Frozen):
-    """The unverified output of a generator.
+    """The unverified output of a generator."""
 
-    Attributes:
-        claims: Claims in reading order; none means "cannot answer".
-        unanswered: Parts of the question left open, as literal spans of the question.
-        prose: Free text beside the claims, where a foreign stack produced some; it is never shown.
-        repaired: Whether the shape of the output was losslessly repaired (claims sent as a string).
-    """
-
-    claims: tuple[Claim, ...] = ()
-    unanswered: tuple[str, ...] = ()
-    prose: str = ""
-    repaired: bool = False
+    claims: tuple[Claim, ...] = Field(
+        default=(), description='Claims in reading order; none means "cannot answer".'
+    )
+    unanswered: tuple[str, ...] = Field(
+        default=(), description="Parts of the question left open, as literal spans of the question."
+    )
+    prose: str = Field(
+        default="",
+        description=(
+            "Free text beside the claims, where a foreign stack produced some; it is never shown."
+        ),
+    )
+    repaired: bool = Field(
+        default=False,
+        description=(
+            "Whether the shape of the output was losslessly repaired (claims sent as a string)."
+        ),
+    )
 
 
 class FlagKind(StrEnum):
@@ -84,25 +89,17 @@ class FlagKind(StrEnum):
 
 
 class Flag(Frozen):
-    """A remark on a supported claim.
+    """A remark on a supported claim."""
 
-    Attributes:
-        kind: What it is about.
-        claim: 0-based index of the claim.
-        chunk_id: The chunk concerned.
-        doc_id: Its document.
-        detail: One sentence for a person.
-        related: Ids of what it points to: the successor, the conflicting chunks.
-        since: When the state began, where known.
-    """
-
-    kind: FlagKind
-    claim: int
-    chunk_id: str
-    doc_id: str
-    detail: str = ""
-    related: tuple[str, ...] = ()
-    since: Instant | None = None
+    kind: FlagKind = Field(description="What it is about.")
+    claim: int = Field(description="0-based index of the claim.")
+    chunk_id: str = Field(description="The chunk concerned.")
+    doc_id: str = Field(description="Its document.")
+    detail: str = Field(default="", description="One sentence for a person.")
+    related: tuple[str, ...] = Field(
+        default=(), description="Ids of what it points to: the successor, the conflicting chunks."
+    )
+    since: Instant | None = Field(default=None, description="When the state began, where known.")
 
 
 class Fold(StrEnum):
@@ -165,33 +162,31 @@ class Reason(StrEnum):
 
 
 class Located(Frozen):
-    """The place of a quote in the cited chunk and in its document.
+    """The place of a quote in the cited chunk and in its document."""
 
-    Attributes:
-        chunk_id: The chunk.
-        doc_id: Its document.
-        chunk_span: Code points of the chunk's text.
-        document_span: Code points of the document's canonical text.
-        utf16_span: `chunk_span` in UTF-16 code units, as browsers count.
-        utf8_span: `chunk_span` in bytes of UTF-8.
-        quote: The source's own characters, `document.text[document_span]`.
-        page: 1-based page on which the quote starts, where known.
-        folds: Folds that bridged a difference inside the match; empty for a literal quote.
-        occurrences: Every place in the chunk where the quote reads the same, in order.
-        ambiguous: Whether the surroundings did not tell which occurrence is meant.
-    """
-
-    chunk_id: str
-    doc_id: str
-    chunk_span: Span
-    document_span: Span
-    utf16_span: Span | None = None
-    utf8_span: Span | None = None
-    quote: str
-    page: int | None = None
-    folds: tuple[Fold, ...] = ()
-    occurrences: tuple[Span, ...] = ()
-    ambiguous: bool = False
+    chunk_id: str = Field(description="The chunk.")
+    doc_id: str = Field(description="Its document.")
+    chunk_span: Span = Field(description="Code points of the chunk's text.")
+    document_span: Span = Field(description="Code points of the document's canonical text.")
+    utf16_span: Span | None = Field(
+        default=None, description="`chunk_span` in UTF-16 code units, as browsers count."
+    )
+    utf8_span: Span | None = Field(default=None, description="`chunk_span` in bytes of UTF-8.")
+    quote: str = Field(description="The source's own characters, `document.text[document_span]`.")
+    page: int | None = Field(
+        default=None, description="1-based page on which the quote starts, where known."
+    )
+    folds: tuple[Fold, ...] = Field(
+        default=(),
+        description="Folds that bridged a difference inside the match; empty for a literal quote.",
+    )
+    occurrences: tuple[Span, ...] = Field(
+        default=(), description="Every place in the chunk where the quote reads the same, in order."
+    )
+    ambiguous: bool = Field(
+        default=False,
+        description="Whether the surroundings did not tell which occurrence is meant.",
+    )
 
     @property
     def exact(self) -> bool:
@@ -200,50 +195,57 @@ class Located(Frozen):
 
 
 class CitationCheck(Frozen):
-    """What became of one citation: a place, or a typed problem.
+    """What became of one citation: a place, or a typed problem."""
 
-    Attributes:
-        citation: The citation as the generator gave it.
-        located: Where the quote stands, or None.
-        problem: Why it has no place, or why the place cannot be used; None when it is fine.
-        detail: One sentence for a person and for the re-ask.
-        nearest: Nearest real characters of the cited chunk, to be copied in a re-ask.
-        found_in: Other retrieved chunks that hold the quote.
-        id_repaired: Whether the chunk id was losslessly cleaned of brackets or quotes, or is that
-            of the one shown passage in which the literal quote stands.
-    """
-
-    citation: Citation
-    located: Located | None = None
-    problem: Reason | None = None
-    detail: str = ""
-    nearest: str | None = None
-    found_in: tuple[str, ...] = ()
-    id_repaired: bool = False
+    citation: Citation = Field(description="The citation as the generator gave it.")
+    located: Located | None = Field(default=None, description="Where the quote stands, or None.")
+    problem: Reason | None = Field(
+        default=None,
+        description="Why it has no place, or why the place cannot be used; None when it is fine.",
+    )
+    detail: str = Field(default="", description="One sentence for a person and for the re-ask.")
+    nearest: str | None = Field(
+        default=None,
+        description="Nearest real characters of the cited chunk, to be copied in a re-ask.",
+    )
+    found_in: tuple[str, ...] = Field(
+        default=(), description="Other retrieved chunks that hold the quote."
+    )
+    id_repaired: bool = Field(
+        default=False,
+        description=(
+            "Whether the chunk id was losslessly cleaned of brackets or quotes, or is that of the "
+            "one shown passage in which the literal quote stands."
+        ),
+    )
 
 
 class Signal(Frozen):
-    """The finding of one support check about one claim.
+    """The finding of one support check about one claim."""
 
-    Attributes:
-        check: Name of the check.
-        passed: True or False; None means it could not check, which is never support.
-        score: Number between 0 and 1 where the check has one.
-        reason: Typed reason when it did not pass.
-        detail: One sentence for a person.
-        role: What the verdict makes of it: a `veto` can only reject, a `decider` can also
-            accept, a `filter` only sends the claim on, `info` is shown and decides nothing.
-        decided_by: Name of the model, judge or check of one's own that a decider rests on. A
-            decider that passed with such a name confirms the claim; "" stands for a rule.
-    """
-
-    check: str
-    passed: bool | None
-    score: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
-    reason: Reason | None = None
-    detail: str = ""
-    role: Literal["veto", "decider", "filter", "info"] = "veto"
-    decided_by: str = ""
+    check: str = Field(description="Name of the check.")
+    passed: bool | None = Field(
+        description="True or False; None means it could not check, which is never support."
+    )
+    score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
+        default=None, description="Number between 0 and 1 where the check has one."
+    )
+    reason: Reason | None = Field(default=None, description="Typed reason when it did not pass.")
+    detail: str = Field(default="", description="One sentence for a person.")
+    role: Literal["veto", "decider", "filter", "info"] = Field(
+        default="veto",
+        description=(
+            "What the verdict makes of it: a `veto` can only reject, a `decider` can also accept, "
+            "a `filter` only sends the claim on, `info` is shown and decides nothing."
+        ),
+    )
+    decided_by: str = Field(
+        default="",
+        description=(
+            "Name of the model, judge or check of one's own that a decider rests on. A decider "
+            'that passed with such a name confirms the claim; "" stands for a rule.'
+        ),
+    )
 
 
 class ClaimStatus(StrEnum):
@@ -281,77 +283,96 @@ class Statement(Frozen):
     A whole sentence, a list item with the line that leads into it, a table row under its header,
     or an answer with its question; with the sentence before it where it cannot be read alone, and
     with the one behind it where that takes something back.
-
-    Attributes:
-        text: The statement in the source's own words, as a reader gets it.
-        chunk_id: The chunk that it stands in.
-        span: The sentence, item or row itself, in code points of the chunk's text.
-        quotes: All of the chunk's text that `text` is made of, in reading order, `span` included.
-        headings: Titles of the sections it stands in, outermost first; shown with it.
-        whole: Whether all of it is there. False where the passage begins or ends inside it.
-        asserted: Whether its author asserts it. A question, a heading, struck-out or commented-out
-            text and an unticked box assert nothing.
-        cells: Of a table row, the name of each column with the row's cell; empty otherwise.
     """
 
-    text: str
-    chunk_id: str
-    span: Span
-    quotes: tuple[Span, ...]
-    headings: tuple[str, ...] = ()
-    whole: bool = True
-    asserted: bool = True
-    cells: tuple[tuple[str, str], ...] = ()
+    text: str = Field(description="The statement in the source's own words, as a reader gets it.")
+    chunk_id: str = Field(description="The chunk that it stands in.")
+    span: Span = Field(
+        description="The sentence, item or row itself, in code points of the chunk's text."
+    )
+    quotes: tuple[Span, ...] = Field(
+        description=(
+            "All of the chunk's text that `text` is made of, in reading order, `span` included."
+        )
+    )
+    headings: tuple[str, ...] = Field(
+        default=(),
+        description="Titles of the sections it stands in, outermost first; shown with it.",
+    )
+    whole: bool = Field(
+        default=True,
+        description="Whether all of it is there. False where the passage begins or ends inside it.",
+    )
+    asserted: bool = Field(
+        default=True,
+        description=(
+            "Whether its author asserts it. A question, a heading, struck-out or commented-out "
+            "text and an unticked box assert nothing."
+        ),
+    )
+    cells: tuple[tuple[str, str], ...] = Field(
+        default=(),
+        description="Of a table row, the name of each column with the row's cell; empty otherwise.",
+    )
 
 
 class Restatement(Frozen):
-    """A statement of the source that may stand in for a claim that is not proven.
+    """A statement of the source that may stand in for a claim that is not proven."""
 
-    Attributes:
-        text: The statement, in the source's own words.
-        statement: The statement itself, with the headings that it stands under.
-        citations: Where these words stand.
-    """
-
-    text: str
-    statement: Statement
-    citations: tuple[CitationCheck, ...]
+    text: str = Field(description="The statement, in the source's own words.")
+    statement: Statement = Field(
+        description="The statement itself, with the headings that it stands under."
+    )
+    citations: tuple[CitationCheck, ...] = Field(description="Where these words stand.")
 
 
 class ClaimVerdict(Frozen):
-    """The verdict on one claim, with everything that led to it.
+    """The verdict on one claim, with everything that led to it."""
 
-    Attributes:
-        claim: The claim: as the generator gave it, or, where `restated`, what the source says.
-        citations: What became of each citation, in order.
-        statements: The statements that its quotes stand in.
-        signals: What each support check found.
-        status: The verdict.
-        tier: On what its support rests.
-        restated: Whether the words are the source's, put in the place of a claim of the generator.
-        repaired: Whether a quote, a chunk id or the output's shape was repaired on the way.
-        reason: Typed reason when the status is not `supported`.
-        why: One sentence that says what decided.
-        apart: Words of the claim that the nearest statement lacks, then words of that statement
-            that the claim lacks, for a claim that is open.
-        restatements: What may ship in the place of a claim that is not supported; empty where
-            nothing may.
-        withheld: Why nothing may ship in its place; None where something may.
-    """
-
-    claim: Claim
-    citations: tuple[CitationCheck, ...] = ()
-    statements: tuple[Statement, ...] = ()
-    signals: tuple[Signal, ...] = ()
-    status: ClaimStatus
-    tier: Tier = Tier.NONE
-    restated: bool = False
-    repaired: bool = False
-    reason: Reason | None = None
-    why: str = ""
-    apart: tuple[str, ...] = ()
-    restatements: tuple[Restatement, ...] = ()
-    withheld: Reason | None = None
+    claim: Claim = Field(
+        description=(
+            "The claim: as the generator gave it, or, where `restated`, what the source says."
+        )
+    )
+    citations: tuple[CitationCheck, ...] = Field(
+        default=(), description="What became of each citation, in order."
+    )
+    statements: tuple[Statement, ...] = Field(
+        default=(), description="The statements that its quotes stand in."
+    )
+    signals: tuple[Signal, ...] = Field(default=(), description="What each support check found.")
+    status: ClaimStatus = Field(description="The verdict.")
+    tier: Tier = Field(default=Tier.NONE, description="On what its support rests.")
+    restated: bool = Field(
+        default=False,
+        description=(
+            "Whether the words are the source's, put in the place of a claim of the generator."
+        ),
+    )
+    repaired: bool = Field(
+        default=False,
+        description="Whether a quote, a chunk id or the output's shape was repaired on the way.",
+    )
+    reason: Reason | None = Field(
+        default=None, description="Typed reason when the status is not `supported`."
+    )
+    why: str = Field(default="", description="One sentence that says what decided.")
+    apart: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "Words of the claim that the nearest statement lacks, then words of that statement "
+            "that the claim lacks, for a claim that is open."
+        ),
+    )
+    restatements: tuple[Restatement, ...] = Field(
+        default=(),
+        description=(
+            "What may ship in the place of a claim that is not supported; empty where nothing may."
+        ),
+    )
+    withheld: Reason | None = Field(
+        default=None, description="Why nothing may ship in its place; None where something may."
+    )
 
     @property
     def text(self) -> str:
@@ -385,39 +406,41 @@ class Outcome(StrEnum):
 
 
 class Problem(Frozen):
-    """Something wrong with the draft as a whole, rendered `reason @ path`.
+    """Something wrong with the draft as a whole, rendered `reason @ path`."""
 
-    Attributes:
-        reason: Short machine-readable name, such as "uncited_prose".
-        path: Where in the draft.
-        detail: One sentence for a person.
-    """
-
-    reason: str
-    path: str = ""
-    detail: str = ""
+    reason: str = Field(description='Short machine-readable name, such as "uncited_prose".')
+    path: str = Field(default="", description="Where in the draft.")
+    detail: str = Field(default="", description="One sentence for a person.")
 
 
 class Verification(Frozen):
-    """The result of verifying one draft.
+    """The result of verifying one draft."""
 
-    Attributes:
-        claims: One verdict a claim, in the draft's order.
-        outcome: `accepted` when every claim is supported; `partial` when some are, or when parts
-            of the question or of the prose are left out; `rejected` when none is; `refused` when
-            the draft declines; `invalid_output` when it could not be read. An open claim is not
-            supported.
-        flags: Remarks on supported claims, and on those whose statement may ship in their place:
-            staleness, conflict, ambiguity.
-        problems: What is wrong with the draft as a whole.
-        unanswered: Parts of the question that the draft leaves open, verified to be in it.
-    """
-
-    claims: tuple[ClaimVerdict, ...] = ()
-    outcome: Outcome
-    flags: tuple[Flag, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    unanswered: tuple[str, ...] = ()
+    claims: tuple[ClaimVerdict, ...] = Field(
+        default=(), description="One verdict a claim, in the draft's order."
+    )
+    outcome: Outcome = Field(
+        description=(
+            "`accepted` when every claim is supported; `partial` when some are, or when parts of "
+            "the question or of the prose are left out; `rejected` when none is; `refused` when "
+            "the draft declines; `invalid_output` when it could not be read. An open claim is not "
+            "supported."
+        )
+    )
+    flags: tuple[Flag, ...] = Field(
+        default=(),
+        description=(
+            "Remarks on supported claims, and on those whose statement may ship in their place: "
+            "staleness, conflict, ambiguity."
+        ),
+    )
+    problems: tuple[Problem, ...] = Field(
+        default=(), description="What is wrong with the draft as a whole."
+    )
+    unanswered: tuple[str, ...] = Field(
+        default=(),
+        description="Parts of the question that the draft leaves open, verified to be in it.",
+    )
 
     @property
     def supported(self) -> tuple[ClaimVerdict, ...]:
@@ -428,3 +451,30 @@ class Verification(Frozen):
     def failed(self) -> tuple[ClaimVerdict, ...]:
         """The claims that may not be shown in their own words."""
         return tuple(verdict for verdict in self.claims if not verdict.supported)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+_MARKS = {ClaimStatus.SUPPORTED: "✓", ClaimStatus.OPEN: "?"}
+
+
+def _lines(verification: Verification) -> Iterator[str]:
+    """Yield a verification as lines of plain text; what a draft or a source says steers nothing."""
+    claims = verification.claims
+    yield f"{verification.outcome}: {len(verification.supported)} of {len(claims)} claims supported"
+    for verdict in claims:
+        yield f"{_MARKS.get(verdict.status, '✗')} {one_line(verdict.text)}"
+        status = [verdict.status, verdict.tier] if verdict.supported else [verdict.status]
+        reason = f" ({verdict.reason})" if verdict.reason else ""
+        yield f"    {', '.join(status)}{reason}: {one_line(verdict.why)}"
+        for located in verdict.located:
+            yield f"    “{one_line(located.quote)}” ({one_line(located.doc_id)})"
+        if not verdict.supported and verdict.restatement is not None:
+            yield f"    may ship instead: {one_line(verdict.restatement)}"
+    for flag in verification.flags:
+        yield f"! {flag.kind.replace('_', ' ')}: {one_line(flag.detail)}"
+    for problem in verification.problems:
+        yield one_line(f"{problem.reason} @ {problem.path}: {problem.detail}")
+    for part in verification.unanswered:
+        yield f"not answered: {one_line(part)}"

@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from strategies import chunks, drafts
 
-from grounded_rag import Policy, Signal
+from grounded_rag import Policy, Signal, verify
+from grounded_rag.decision import compose
 from grounded_rag.pipeline import Parts, answer_question
 from grounded_rag.resources import default_refusal
 from grounded_rag.testing import (
     ScriptedGenerator,
     StaticRetriever,
     assert_grounded,
+    make_chunk,
     make_draft,
 )
-from grounded_rag.types import AnswerStatus, Tier
+from grounded_rag.types import AnswerStatus, Citation, CitationCheck, ClaimStatus, Tier
 from grounded_rag.validity import parse_instant
 from grounded_rag.verification.rules import Rules
 
@@ -112,3 +114,21 @@ def test_a_check_that_could_not_be_made_is_never_support(check):
         answer = ask(found, script, Policy(unproven=unproven), checks=[check])
         assert answer.status is AnswerStatus.REFUSED
         assert answer.refusal.reason == "could_not_check"
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"citations": ()},
+        {"citations": (CitationCheck(citation=Citation(chunk_id="c1", quote="Open at nine.")),)},
+        {"status": ClaimStatus.OPEN},
+        {"status": ClaimStatus.UNSUPPORTED},
+    ],
+    ids=["without citations", "without a place", "open", "unsupported"],
+)
+def test_nothing_is_composed_without_support_and_a_place_whoever_calls(update):
+    chunk = make_chunk("Open at nine.", id="c1")
+    verdict = verify(make_draft(("Open at nine.", "c1", "Open at nine.")), [chunk]).claims[0]
+    assert compose([verdict]) == "Open at nine. [1]"
+    with pytest.raises(ValueError, match="supported claims with a located citation"):
+        compose([verdict, verdict.model_copy(update=update)])

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from grounded_rag.receipts import differences
 from grounded_rag.receipts.differences import (
-    DocumentPassages,
+    CurrentDocument,
     kept_share,
     number_changes,
     similarity,
     word_diff,
 )
 from grounded_rag.receipts.standing import link_count, without_targets, word_count
-from grounded_rag.types import Document
+from grounded_rag.types import Document, Validity
 
 TEXT = """# Rates
 
@@ -23,8 +23,9 @@ The notice period is six weeks, unless both sides agree in writing on another on
 """
 
 
-def passages(text):
-    return DocumentPassages(Document(id="d", source="d", title="", text=text, content_hash="x"))
+def current(text, **more):
+    document = Document(id="d", source="d", title="", text=text, content_hash="x", **more)
+    return CurrentDocument(document, Validity())
 
 
 def changes(old, new):
@@ -68,38 +69,34 @@ def test_a_text_is_wholly_similar_to_itself(text):
 
 def test_the_new_wording_of_a_sentence():
     old = "The Everyday Saver pays 1.85% gross a year."
-    found = passages(TEXT).find(old, old)
+    found = current(TEXT).nearest(old, old)
     assert found.span.of(TEXT) == "The Everyday Saver pays 2.15% gross a year."
 
 
 def test_a_few_words_are_found_by_their_sentence():
     old = "The notice period is four weeks, unless both sides agree in writing on another one."
-    found = passages(TEXT).find("four weeks", old)
+    found = current(TEXT).nearest("four weeks", old)
     assert found.span.of(TEXT).startswith("The notice period is six weeks")
-    assert passages(TEXT).find("four weeks", "Holidays last four weeks in summer.") is None
+    assert current(TEXT).nearest("four weeks", "Holidays last four weeks in summer.") is None
 
 
 def test_what_resembles_nothing_is_not_found():
     old = "Parking is forbidden in front of the fire brigade's exit."
-    assert passages(TEXT).find(old, old) is None
-    assert passages("").find(old, old) is None
+    assert current(TEXT).nearest(old, old) is None
+    assert current("").nearest(old, old) is None
 
 
 def test_headings_are_no_passages():
     text = "# The Everyday Saver pays interest\n\nNothing else is here.\n"
-    document = Document(
-        id="d", source="d", title="", text=text, content_hash="x",
-        headings=({"start": 0, "end": 34},),
-    )  # fmt: skip
     old = "The Everyday Saver pays interest"
-    assert DocumentPassages(document).find(old, old) is None
+    assert current(text, headings=({"start": 0, "end": 34},)).nearest(old, old) is None
 
 
 def test_another_document_is_searched_by_the_words_of_the_claim():
     row = "| Everyday Saver | 1.85% | €1 |"
-    found = passages(TEXT).find_by_words("Everyday Saver: gross a year 1.85%", row)
+    found = current(TEXT).nearest_by_words("Everyday Saver: gross a year 1.85%", row)
     assert found.span.of(TEXT) == "The Everyday Saver pays 2.15% gross a year."
-    assert passages(TEXT).find_by_words("Parking in the yard costs nothing", row) is None
+    assert current(TEXT).nearest_by_words("Parking in the yard costs nothing", row) is None
 
 
 @given(st.lists(st.sampled_from(["[a](x)", "[b](y(z))", "word ", "(", ")", "\n"])))
@@ -131,7 +128,7 @@ def aligned(left, right):
 @pytest.fixture
 def long(monkeypatch):
     """Treat even short sequences as long ones."""
-    monkeypatch.setattr(differences, "_SHORT", 0)
+    monkeypatch.setattr(differences, "_DIFFLIB_AT_MOST", 0)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -145,14 +142,13 @@ def test_blocks_of_long_sequences_are_in_order_and_the_same_on_both_sides(long, 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(left=st.text("ab", max_size=30), right=st.text("ab", max_size=30))
-def test_what_nothing_cuts_is_aligned_by_its_longest_common_subsequence(long, left, right):
+def test_a_piece_is_aligned_by_its_longest_common_subsequence(long, left, right):
     lengths = [0] * (len(right) + 1)
     for item in left:
         before = lengths[:]
         for at, other in enumerate(right, start=1):
             lengths[at] = before[at - 1] + 1 if item == other else max(before[at], lengths[at - 1])
-    if all(side.count(item) != 1 for side in (left, right) for item in "ab"):
-        assert aligned(left, right) == lengths[-1]
+    assert aligned(left, right) == lengths[-1]
 
 
 def test_one_change_in_a_long_text_is_one_change_in_its_diff():
@@ -166,13 +162,13 @@ def test_one_change_in_a_long_text_is_one_change_in_its_diff():
 @pytest.mark.parametrize("unit", ["1 ", ".", "The fee is 12 euros. ", "a b\n"])
 def test_the_work_of_a_diff_grows_with_the_length_of_its_texts(monkeypatch, unit):
     compared = []
-    once = differences._subsequence
+    once = differences.longest_common_subsequence
 
-    def counted(left, right, stretch):
-        compared.append((stretch.left_end - stretch.left) * (stretch.right_end - stretch.right))
-        return once(left, right, stretch)
+    def counted(left, right, within, within_right):
+        compared.append(len(within) * len(within_right))
+        return once(left, right, within, within_right)
 
-    monkeypatch.setattr(differences, "_subsequence", counted)
+    monkeypatch.setattr(differences, "longest_common_subsequence", counted)
     work = []
     for size in (20_000, 80_000):
         compared.clear()

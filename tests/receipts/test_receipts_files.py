@@ -6,7 +6,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from grounded_rag import GroundedRAG, audit_receipts, load_receipt
+from grounded_rag import GroundedRAG, audit_receipts, load_receipt, verify_receipt
 from grounded_rag.cli.app import app
 from grounded_rag.errors import ReceiptError
 from grounded_rag.receipts.make import receipt_files, save_receipt
@@ -144,6 +144,50 @@ def test_hostile_text_in_a_receipt_cannot_steer_the_terminal(bank):
     text = run("receipt", "verify", file).stdout
     assert "\x1b[2J" not in text
     assert "[bold red]pays[/]" in text
+
+
+def test_a_printed_check_and_a_printed_audit_say_what_changed(bank, place):
+    bank.answer(RATE, question="What does the Everyday Saver pay?")
+    bank.answer(FEE, question="What does a card cost?")
+    file, _other = receipt_files(bank.receipts)
+    assert str(verify_receipt(load_receipt(file), **place())).startswith("stands: What does the")
+    bank.edit("rates.md", "1.85%", "2.10%")
+    entry = 'path = "rates.md"\neffective_from = 2024-01-01\n'
+    bank.edit("manifest.toml", entry, f"{entry}valid_until = 2025-01-01\n")
+    check = str(verify_receipt(load_receipt(file), **place()))
+    lines = check.splitlines()
+    assert lines[0] == "wrong: What does the Everyday Saver pay?"
+    assert lines[2] == f"  ✗ {RATE}"
+    assert lines[3].startswith("      text changed: The text reads otherwise now. Numbers: 1.85%")
+    assert "      Word for word from the source." in lines
+    assert "      reads now: The Everyday Saver pays [-1.85-]{+2.10+}% gross a year." in lines
+    assert lines[-1].startswith("      ! expired: ")
+    (bank.receipts / "broken.json").write_text("{", encoding="utf-8")
+    report = str(audit_receipts(bank.receipts, **place()))
+    assert report.startswith("2 receipts as of 2025-01-02; still right: 1, wrong or altered: 1")
+    assert f"{file.name}:\n  wrong: What does the Everyday Saver pay?\n" in report
+    assert "What does a card cost?" not in report
+    assert "unreadable: broken.json: " in report
+
+
+def test_hostile_text_in_a_report_steers_nothing_when_it_is_printed(bank):
+    text = "\x1b[2J\x9b31m\u202e<b>[red]\n✓ all is well"
+    receipt = bank.answer(RATE, question=text).receipt()
+    (claim,) = receipt.claims
+    forged = claim.model_copy(update={"text": f"{RATE} {text}"})
+    save_receipt(receipt.model_copy(update={"claims": (forged,), "id": text}), bank.receipts)
+    (bank.receipts / "\x1b[2J.json").write_text("{", encoding="utf-8")
+    for file in receipt_files(bank.receipts):
+        if file.name[0].isdigit():
+            assert_plain(str(verify_receipt(load_receipt(file), folder=bank.folder)))
+    report = str(audit_receipts(bank.receipts, folder=bank.folder))
+    assert_plain(report)
+    assert "altered" in report
+    assert not any(line.startswith("✓") for line in report.splitlines())
+
+
+def assert_plain(text):
+    assert not set(text) & set("\x1b\x9b\u202e\x00\r"), text
 
 
 @pytest.mark.parametrize(

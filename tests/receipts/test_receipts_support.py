@@ -161,3 +161,20 @@ def test_rules_of_an_application_add_to_those_of_the_receipt(bank):
     receipt, _ = made(bank.answer(PARKING))
     rules = replace(Rules(), checks=(never,), quote_match="exact")
     assert [p.reason for p in verify_receipt(receipt, rules=rules).altered] == ["not_entailed"]
+
+
+def test_what_never_had_its_support_is_not_said_to_have_lost_it_today(bank, place):
+    """A claim that is not confirmed on its own texts is not rejected for the sake of today's."""
+    receipt, _ = made(bank.answer(PARKING))
+    forged = changed(receipt, text=PARKING.replace("two hours", "three hours"))
+    forged = forged.model_copy(
+        update={"text": f"{forged.claims[0].text} [1]", "package_version": "0.0.1"}
+    )
+    # The quote stands; the rest of its chunk is another, so that today's text would be judged.
+    bank.edit("rates.md", "1.85%", "2.10%")
+    check = verify_receipt(seal(forged), **place())
+    assert [problem.reason for problem in check.unconfirmed] == ["unit_mismatch"]
+    (claim,) = check.claims
+    assert claim.status in ("still_true", "text_moved")
+    assert "does not carry the claim" not in claim.why
+    assert claim.citations[0].nearest is None
