@@ -22,7 +22,8 @@ from evaluation_records import (
 
 from grounded_rag import GroundedRAG
 from grounded_rag.answer import Answer
-from grounded_rag.evaluation.metrics import MetricState, catalogue, interval, measure
+from grounded_rag.evaluation.catalogue import catalogue, measure
+from grounded_rag.evaluation.metrics import MetricState, interval
 from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import AnswerStatus, Refusal, RefusalReason, Signal, Trace, Validity
