@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from grounded_rag.evaluation.datasets import Answerable
@@ -19,10 +19,8 @@ from grounded_rag.evaluation.gold import (
 )
 from grounded_rag.evaluation.metrics import (
     NOT_APPLICABLE,
-    MetricResult,
     MetricSpec,
     Observation,
-    Tally,
     could_not_score,
     yes_or_no,
 )
@@ -180,22 +178,6 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[MetricSpec, 
             unit="pieces", observe=_retrieved(_gold_retrieved),
         ),
     )  # fmt: skip
-
-
-def measure(
-    records: Iterable[JudgedRecord], metrics: Sequence[MetricSpec] | None = None
-) -> tuple[MetricResult, ...]:
-    """Return every metric over judged records, reading each record once.
-
-    Args:
-        records: The judged records.
-        metrics: Metrics to compute; None means the whole catalogue without relevance.
-    """
-    tallies = [Tally(metric) for metric in (catalogue() if metrics is None else metrics)]
-    for judged in records:
-        for tally in tallies:
-            tally.add(judged)
-    return tuple(tally.result() for tally in tallies)
 
 
 _Condition = Callable[[JudgedRecord], bool]

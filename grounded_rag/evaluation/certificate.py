@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
 from grounded_rag.answer import Answer
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.catalogue import cites_gold
+from grounded_rag.evaluation.metrics import MetricResult
 from grounded_rag.evaluation.records import (
     CheckIdentity,
     EvalRecord,
     IndexIdentity,
-    JudgedRecord,
     RunMeta,
-    judged,
 )
-from grounded_rag.evaluation.runs import Run, policy_of
+from grounded_rag.evaluation.report import EvalReport, report_of
+from grounded_rag.evaluation.runs import Run
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing.tamper import FuzzReport
 from grounded_rag.types import Frozen
@@ -33,13 +31,9 @@ class Subject(Frozen):
 
     Attributes:
         fingerprint: SHA-256 over policy and prompts; "" for another system, whose are unknown.
-        generator: Name of the generator, or of another system.
         verifier: SHA-256 over the code of the verifier.
-        checks: The support checks that ran.
         index: What was searched.
-        golden: Name of the golden set.
-        golden_hash: SHA-256 over its items.
-        package_version: Version of grounded_rag.
+        golden_hash: SHA-256 over the items of the golden set.
     """
 
     fingerprint: str
@@ -92,8 +86,6 @@ class Fuzzed(Frozen):
     """What tampering with real quotes found, with one-sided upper bounds.
 
     Attributes:
-        corpus: What the quotes were drawn from.
-        seed: Seed of the draw.
         accepted: Tampered quotes that were accepted.
         refused: Benign quotes that were refused or located at a wrong place.
         passed: Whether the fuzzer's own demands are met.
@@ -111,12 +103,8 @@ class Certificate(Frozen):
 
     Attributes:
         kind: Distinguishes this file from other JSON.
-        schema_version: Version of this format.
         id: The subject's id.
-        created_at: When it was made.
         confidence: One-sided confidence of every bound.
-        subject: What it speaks about.
-        bounds: The error rates.
         fuzz: The fuzzer's result, or None where it was not run.
         run: Name of the run.
         notes: What a reader should know.
@@ -165,30 +153,6 @@ class Certificate(Frozen):
         raise KeyError(name)
 
 
-_ERRORS = {
-    "false_pass": "labelled questions that got a wrong answer",
-    "answered_unanswerable": "unanswerable questions that were answered",
-    "wrong_citation": "answerable questions answered without citing a gold place",
-    "false_refuse": "answerable questions that were refused",
-}
-
-
-@dataclass
-class _Count:
-    """Errors of one kind among the items that it applies to."""
-
-    errors: int = 0
-    unscored: int = 0
-    trials: int = 0
-
-    def add(self, record: JudgedRecord, *, error: bool) -> None:
-        self.trials += 1
-        if record.state == "failed":
-            self.unscored += 1
-        else:
-            self.errors += error
-
-
 def certify_run(
     run: Run,
     *,
@@ -210,7 +174,6 @@ def certify_run(
         InputError: The run is incomplete, or has no labelled question.
     """
     records = complete_records(run)
-    policy = policy_of(run.meta)
     foreign = not run.meta.fingerprint or any(record.other is not None for record in records)
     subject = _subject(run.meta, foreign=foreign)
     return Certificate(
@@ -218,11 +181,7 @@ def certify_run(
         created_at=now or dt.datetime.now(dt.UTC),
         confidence=confidence,
         subject=subject,
-        bounds=_bounds(
-            (judged(record, policy) for record in records),
-            confidence=confidence,
-            wanted=wanted,
-        ),
+        bounds=tuple(_bounds(report_of(run), confidence=confidence, wanted=wanted)),
         fuzz=None if fuzz is None else _fuzzed(fuzz, confidence=confidence),
         run=run.meta.id,
         notes=tuple(_notes(run.meta, foreign=foreign)),
@@ -266,37 +225,44 @@ def _subject(meta: RunMeta, *, foreign: bool) -> Subject:
     )
 
 
-def _bounds(
-    records: Iterable[JudgedRecord], *, confidence: float, wanted: float | None
-) -> tuple[ErrorBound, ...]:
-    counts = {name: _Count() for name in _ERRORS}
-    for seen in records:
-        if seen.answerable is False:
-            counts["answered_unanswerable"].add(seen, error=seen.answered)
-            counts["false_pass"].add(seen, error=seen.answered)
-        elif seen.answerable:
-            counts["false_refuse"].add(seen, error=seen.state == "refused")
-            if seen.item.gold:
-                wrong = seen.answered and not cites_gold(seen)
-                counts["wrong_citation"].add(seen, error=wrong)
-                counts["false_pass"].add(seen, error=wrong)
-    if not any(count.trials for count in counts.values()):
+class _Errors(NamedTuple):
+    """Errors of one kind, what could not be scored, and all items that it applies to."""
+
+    errors: int
+    unscored: int
+    trials: int
+
+    @classmethod
+    def of(cls, metric: MetricResult, *, errors_are_hits: bool) -> _Errors:
+        hits = round(metric.hits)
+        errors = hits if errors_are_hits else metric.trials - hits
+        return cls(errors, metric.failed, metric.trials + metric.failed)
+
+    def plus(self, other: _Errors) -> _Errors:
+        return _Errors(*map(sum, zip(self, other, strict=True)))
+
+
+def _bounds(report: EvalReport, *, confidence: float, wanted: float | None) -> Iterator[ErrorBound]:
+    answered = _Errors.of(report.metric("right_refusals"), errors_are_hits=False)
+    wrong = _Errors.of(report.metric("wrong_answers"), errors_are_hits=True)
+    refused = _Errors.of(report.metric("false_refusals"), errors_are_hits=True)
+    if not answered.trials and not refused.trials:
         raise InputError(
             "No question of the run says whether it can be answered.",
             hint="Label the golden set: `answerable`, and `gold` where it is.",
         )
-    return tuple(
-        make_bound(
-            name,
-            says,
-            errors=counts[name].errors,
-            unscored=counts[name].unscored,
-            trials=counts[name].trials,
-            confidence=confidence,
-            wanted=wanted if name in ("false_pass", "false_refuse") else None,
-        )
-        for name, says in _ERRORS.items()
-    )
+    for name, says, counted, wish in (
+        ("false_pass", "labelled questions that got a wrong answer", answered.plus(wrong), wanted),
+        ("answered_unanswerable", "unanswerable questions that were answered", answered, None),
+        (
+            "wrong_citation",
+            "answerable questions answered without citing a gold place",
+            wrong,
+            None,
+        ),
+        ("false_refuse", "answerable questions that were refused", refused, wanted),
+    ):
+        yield make_bound(name, says, confidence=confidence, wanted=wish, **counted._asdict())
 
 
 def _fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:

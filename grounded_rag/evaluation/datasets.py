@@ -187,12 +187,7 @@ class GoldenStats(Frozen):
     """Size and balance of a golden set.
 
     Attributes:
-        items: Number of items.
-        answerable: Number by answerable, "unlabelled" included.
-        kinds: Number by kind.
-        splits: Number by split.
-        with_gold: Items with gold places.
-        with_expected: Items with an expected answer.
+        answerable: Number of items by answerable, "unlabelled" included.
         missing: Items still missing to `USEFUL`.
         widest: Half-width of the 95 % interval of a rate of one half over all items: the
             coarsest ruler that the set is.
@@ -228,13 +223,9 @@ def _count(values: Iterable[str]) -> dict[str, int]:
 
 
 class GoldenFinding(Frozen):
-    """One thing to mend in a golden set.
+    """One thing to mend in a golden set, at a line or an id.
 
-    Attributes:
-        severity: An `error` makes a measurement wrong; a `warning` makes it weak.
-        rule: Short name of the rule.
-        where: Line or id.
-        detail: One sentence for a person.
+    An `error` makes a measurement wrong; a `warning` makes it weak.
     """
 
     severity: Literal["error", "warning"]
@@ -384,7 +375,6 @@ class GoldenTemplates(Frozen):
     """What was written for a person to fill in.
 
     Attributes:
-        path: The file.
         answerable: Templates with a passage to ask about.
         unanswerable: Blank templates for questions that the documents do not answer.
         documents: Documents that passages were taken from.

@@ -70,11 +70,9 @@ class GateRules(Frozen):
 
 
 class GateCheck(Frozen):
-    """One rule and what came of it.
+    """One rule, such as "faithful_answers >= 0.95", and what came of it.
 
     Attributes:
-        name: The rule, such as "faithful_answers >= 0.95".
-        passed: Whether it holds.
         detail: What was found, in one sentence.
         items: Ids of the items that it names.
     """
@@ -243,16 +241,7 @@ def _against(comparison: Comparison, name: str, rule: BaselineRule) -> GateCheck
 
 
 class Flip(Frozen):
-    """One item that came out otherwise.
-
-    Attributes:
-        item: Its id.
-        question: Its question.
-        change: Whether it got better or worse.
-        before: What became of it in the baseline.
-        now: What became of it now.
-        why: What the diagnosis says now.
-    """
+    """One item that came out otherwise: what became of it, and what the diagnosis says now."""
 
     item: str
     question: str
@@ -266,13 +255,10 @@ class Paired(Frozen):
     """One metric over the items that both runs have scored.
 
     Attributes:
-        metric: Name of the metric.
         both: Items scored in both runs.
-        worse: Items that got worse.
-        better: Items that got better.
         p_value: Exact two-sided McNemar test: the chance of so uneven a split of the flips, or a
             more uneven one, if each flip were as likely to go either way.
-        flips: The items, worse ones first.
+        flips: The items that flipped, worse ones first.
     """
 
     metric: str
@@ -299,12 +285,8 @@ class Comparison(Frozen):
     """A run beside its baseline.
 
     Attributes:
-        baseline: Id of the baseline.
-        run: Id of the run.
-        same_golden: Whether both ran the same golden set.
-        metrics: One comparison a paired metric.
-        only_baseline: Items that only the baseline has.
-        only_run: Items that only the run has.
+        only_baseline: Number of items that only the baseline has.
+        only_run: Number of items that only the run has.
         differences: What the runs were made with that is not the same.
     """
 

@@ -154,8 +154,8 @@ def _own_metric(metric: Any) -> MetricSpec:
             hint="Give a named function, or an object with the attribute `name`, such as "
             '"short_answers".',
         )
-    kind = getattr(metric, "kind", "share")
-    better = getattr(metric, "better", "higher")
+    kind: Any = getattr(metric, "kind", "share")
+    better: Any = getattr(metric, "better", "higher")
     if kind not in ("share", "mean") or better not in ("higher", "lower", "neither"):
         raise ConfigError(
             f"The metric {name!r} says kind {kind!r} and better {better!r}.",
@@ -212,15 +212,9 @@ class Failure(Frozen):
 
 
 class MetricResult(Frozen):
-    """One metric over a run.
+    """One metric over a run: what it is, as in `MetricSpec`, and what it amounts to.
 
     Attributes:
-        name: Name, as gate files use it.
-        group: What it is about.
-        title: What it is, in words.
-        unit: What is counted.
-        better: Which direction is good; "neither" for what only describes.
-        kind: A share of counted things, or a mean of values between 0 and 1.
         hits: Numerator.
         trials: Denominator.
         interval: 95 % interval: Clopper-Pearson for a share, Hoeffding for a mean.

@@ -126,15 +126,7 @@ class CheckIdentity(Frozen):
 
 
 class Prices(Frozen):
-    """Money for a million tokens of each kind.
-
-    Attributes:
-        input: Fresh input tokens.
-        output: Output tokens.
-        cache_read: Input tokens read from the provider's cache.
-        cache_write: Input tokens written to it.
-        currency: Name of the currency, for display.
-    """
+    """Money for a million tokens of each kind; the cache's are those read from or written to it."""
 
     input: Annotated[float, Field(ge=0)] = 0.0
     output: Annotated[float, Field(ge=0)] = 0.0
@@ -157,8 +149,6 @@ class IndexIdentity(Frozen):
 
     Attributes:
         name: Folder or corpus, as it was named.
-        documents: Number of documents.
-        chunks: Number of chunks.
         embedding: Name of the embedding, or "" for words alone.
         content_hash: SHA-256 over the ids and content hashes of the documents.
     """
@@ -174,22 +164,15 @@ class RunMeta(Frozen):
     """What a run was made with; two runs can be compared where these fields explain the rest.
 
     Attributes:
-        id: Name of the run.
-        started: When it began.
-        package_version: Version of grounded_rag.
         golden: Name of the golden set.
         golden_hash: SHA-256 over its items, in order.
         items: Number of golden items that the run is to cover.
         split: The split chosen, or "".
         generator: Name of the generator, or of the other system.
-        policy: The policy in force.
         fingerprint: SHA-256 over policy and prompts.
         refusal: The refusal string in force, or "" for the built-in one.
         verifier: SHA-256 over the code of the verifier.
-        checks: The support checks that ran.
         deciders: The models that confirmed claims.
-        index: What was searched.
-        prices: Prices of the tokens, where given.
         relevance_threshold: Least relevance score of an answer to the point.
         replay_of: Name of the run whose answers were judged again, or "".
     """

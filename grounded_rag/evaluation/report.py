@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pydantic import Field
@@ -39,14 +37,7 @@ def report_of(run: Run, *, metrics: OwnMetrics = ()) -> EvalReport:
 
 
 class Latency(Frozen):
-    """Seconds of one stage over the answers of a run.
-
-    Attributes:
-        stage: Retrieve, generate, verify or total.
-        median: Half of the answers took no longer.
-        p95: 95 % of the answers took no longer.
-        longest: The longest.
-    """
+    """Seconds of one stage over the answers of a run; "total" is a stage, too."""
 
     stage: str
     median: float
@@ -63,8 +54,6 @@ class Costs(Frozen):
         reasked: Answers that took more than one draft.
         reasks: Drafts beyond the first, summed.
         money: What the tokens cost, or None without prices.
-        currency: Currency of `money`.
-        latency: Seconds by stage.
     """
 
     answers: int = 0
@@ -92,11 +81,7 @@ class ItemRow(Frozen):
     """One item of a run.
 
     Attributes:
-        id: Id of the golden item.
-        kind: Kind of question.
-        split: Its split.
         answerable: Its label, or "".
-        question: The question.
         standing: What became of it.
         diagnosis: What went wrong, if anything.
         confidence: Relevance of the answer to its question: raw and uncalibrated; None where it
@@ -126,14 +111,7 @@ class ItemRow(Frozen):
 class KindRow(Frozen):
     """Counts of one kind of question.
 
-    Attributes:
-        kind: The kind.
-        answerable: The label of its items.
-        items: Number of items.
-        right: Right answers, or right refusals where they are unanswerable.
-        refused: Refusals.
-        wrong: Wrong answers, or missed refusals.
-        errors: Items without a result.
+    A refusal of an unanswerable question is right, and an answer to it is wrong.
     """
 
     kind: str
@@ -332,74 +310,48 @@ def open_claims(
     )
 
 
-_VALUES_KEPT = 4_096
-
-
-@dataclass
-class _Sample:
-    """A uniform sample of at most `_VALUES_KEPT` values (reservoir): exact for smaller runs."""
-
-    seed: int
-    seen: int = 0
-    longest: float = 0.0
-    values: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._random = random.Random(self.seed)  # noqa: S311 - sampling, no secret
-
-    def add(self, value: float) -> None:
-        self.seen += 1
-        self.longest = max(self.longest, value)
-        if len(self.values) < _VALUES_KEPT:
-            self.values.append(value)
-            return
-        place = self._random.randrange(self.seen)
-        if place < _VALUES_KEPT:
-            self.values[place] = value
-
-    def latency(self, stage: str) -> Latency:
-        ordered = sorted(self.values)
-        last = len(ordered) - 1
-        return Latency(
-            stage=stage,
-            median=ordered[last // 2],
-            p95=ordered[min(last, int(0.95 * len(ordered)))],
-            longest=self.longest,
-        )
+_STAGES = ("retrieve", "generate", "verify", "total")
 
 
 class _CostTally:
-    """Sums the costs of records; its size does not grow with the run."""
+    """Sums the costs of records."""
 
     def __init__(self, prices: Prices | None) -> None:
         self._prices = prices
-        self._answers = self._reasked = self._reasks = 0
         self._usage = Usage()
-        stages = ("retrieve", "generate", "verify", "total")
-        self._stages = {stage: _Sample(seed) for seed, stage in enumerate(stages)}
+        self._drafts: list[int] = []
+        self._seconds: dict[str, list[float]] = {stage: [] for stage in _STAGES}
 
     def add(self, record: EvalRecord) -> None:
         """Count one record; one without an answer of ours costs nothing that is known."""
         answer = record.answer
-        if answer is None:
-            return
-        self._answers += 1
-        self._usage = self._usage + answer.usage
-        self._reasked += answer.attempts > 1
-        self._reasks += max(0, answer.attempts - 1)
-        for stage, sample in self._stages.items():
-            sample.add(getattr(answer.timings, stage))
+        if answer is not None:
+            self._usage = self._usage + answer.usage
+            self._drafts.append(answer.attempts)
+            for stage, seconds in self._seconds.items():
+                seconds.append(getattr(answer.timings, stage))
 
     def result(self) -> Costs:
         """Return the sums."""
-        if not self._answers:
+        if not self._drafts:
             return Costs()
         return Costs(
-            answers=self._answers,
+            answers=len(self._drafts),
             usage=self._usage,
-            reasked=self._reasked,
-            reasks=self._reasks,
+            reasked=sum(drafts > 1 for drafts in self._drafts),
+            reasks=sum(max(0, drafts - 1) for drafts in self._drafts),
             money=None if self._prices is None else self._prices.cost(self._usage),
             currency="" if self._prices is None else self._prices.currency,
-            latency=tuple(sample.latency(stage) for stage, sample in self._stages.items()),
+            latency=tuple(_latency(stage, seconds) for stage, seconds in self._seconds.items()),
         )
+
+
+def _latency(stage: str, seconds: Sequence[float]) -> Latency:
+    ordered = sorted(seconds)
+    last = len(ordered) - 1
+    return Latency(
+        stage=stage,
+        median=ordered[last // 2],
+        p95=ordered[min(last, int(0.95 * len(ordered)))],
+        longest=ordered[last],
+    )
