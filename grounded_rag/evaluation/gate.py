@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -128,51 +128,41 @@ def load_gate(path: Path | str, *, metrics: OwnMetrics = ()) -> GateRules:
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}.", hint="Give a TOML file.") from error
     # Found now, and not when every question has been asked.
-    _check_names(
-        rules, known={*own, *(metric.name for metric in catalogue())}, paired={*own, *PAIRED}
-    )
-    return rules
-
-
-def _check_names(rules: GateRules, *, known: Iterable[str], paired: Iterable[str]) -> None:
-    for name in sorted(set(rules.bounds) - set(known)):
+    for name in sorted(set(rules.bounds) - own - {metric.name for metric in catalogue()}):
         raise InputError(
-            f"The gate bounds {name!r}, and no metric of the run has that name.",
+            f"{path} bounds {name!r}, and no metric has that name.",
             hint="docs/metrics.md lists the metrics; give your own as `metrics=`.",
         )
-    for name in sorted(set(rules.baseline.metrics) - set(paired)):
+    for name in sorted(set(rules.baseline.metrics) - own - set(PAIRED)):
         raise InputError(
-            f"The gate compares {name!r} with the baseline, and it cannot be compared item by "
-            "item.",
-            hint=f"These can: {', '.join(PAIRED)}, and metrics of your own with one trial an item "
-            "that both reports were made with.",
+            f"{path} compares {name!r} with the baseline, which cannot be done item by item.",
+            hint=f"These can: {', '.join(PAIRED)}, and metrics of your own with one trial an item.",
         )
+    return rules
 
 
 def check_gate(
     report: EvalReport, rules: GateRules, *, comparison: Comparison | None = None
 ) -> GateResult:
-    """Hold a run against its gate.
+    """Hold a run against its gate; a rule about what the run does not measure does not hold.
 
     Args:
         report: The run.
         rules: The gate.
         comparison: The run beside its baseline, where there is one.
-
-    Raises:
-        InputError: A rule names a metric that the run does not have.
     """
-    paired = (
-        rules.baseline.metrics
-        if comparison is None
-        else tuple(each.metric for each in comparison.metrics)
-    )
-    _check_names(rules, known=(result.name for result in report.metrics), paired=paired)
     checks = [_unscored(report, rules), _missing(report)]
+    results = {result.name: result for result in report.metrics}
     for name, bound in rules.bounds.items():
-        checks += _bounded(report.metric(name), bound)
+        if name in results:
+            checks += _bounded(results[name], bound)
+        else:
+            detail = "no metric of the run has that name: give your own as `metrics=`"
+            checks.append(GateCheck(name=f"{name} is bounded", passed=False, detail=detail))
     if comparison is not None:
-        checks += [_against(comparison, name, rules.baseline) for name in rules.baseline.metrics]
+        paired = {metric.metric: metric for metric in comparison.metrics}
+        for name in rules.baseline.metrics:
+            checks.append(_against(name, paired.get(name), rules.baseline))
     return GateResult(checks=tuple(checks))
 
 
@@ -226,11 +216,14 @@ def _end_checked(
     return GateCheck(name=name, passed=holds, detail=detail)
 
 
-def _against(comparison: Comparison, name: str, rule: BaselineRule) -> GateCheck:
-    paired = comparison.metric(name)
+def _against(metric: str, paired: Paired | None, rule: BaselineRule) -> GateCheck:
+    name = f"{metric} no worse than the baseline"
+    if paired is None:
+        detail = "no item has a yes or no of this metric in both reports"
+        return GateCheck(name=name, passed=False, detail=detail)
     over = rule.max_worse is not None and paired.worse > rule.max_worse
     return GateCheck(
-        name=f"{name} no worse than the baseline",
+        name=name,
         passed=not (over or paired.got_worse(rule.alpha)),
         detail=(
             f"of {paired.both} items {paired.worse} got worse and {paired.better} better "

@@ -208,12 +208,16 @@ def _table(table: Table) -> Iterator[str]:
             yield f'<tr><th colspan="{len(table.columns)}">{escape(group.title)}</th></tr>'
         for row in group.rows:
             cells = "".join(
-                f"<td{_number(table, at, cell)}>{escape(cell.text)}</td>"
-                for at, cell in enumerate(row)
+                f"<td{_number(table, at, cell)}>{_cell(cell)}</td>" for at, cell in enumerate(row)
             )
             yield f"<tr>{cells}</tr>"
         yield "</tbody>"
     yield "</table></div>"
+
+
+def _cell(cell: Cell) -> str:
+    note = f'<br><span class="small muted">{escape(cell.note)}</span>' if cell.note else ""
+    return f"{escape(cell.text)}{note}"
 
 
 def _number(table: Table, at: int, cell: Cell | None = None) -> str:

@@ -53,11 +53,13 @@ class Cell(NamedTuple):
         tone: What it means, for colours.
         data: Whether the text is of a question, a document, a model or a user's code, and so may
             hold markup; what is not data is written in this package.
+        note: What a rendering with room for it adds: the name that gate files use.
     """
 
     text: str
     tone: Tone = ""
     data: bool = False
+    note: str = ""
 
 
 class Group(NamedTuple):
@@ -212,7 +214,7 @@ def _metrics(results: Sequence[MetricResult]) -> Table:
 def _metric_row(result: MetricResult) -> tuple[Cell, ...]:
     low, high = result.interval.low, result.interval.high
     return (
-        Cell(result.title, data=result.group == OWN_METRICS),
+        Cell(result.title, data=result.group == OWN_METRICS, note=result.name),
         Cell(_rate(result)),
         Cell(_count(result) if result.trials else ""),
         Cell(f"{low:.1%} – {high:.1%}" if result.trials else ""),

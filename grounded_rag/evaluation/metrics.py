@@ -98,10 +98,10 @@ def load_metric(named: str) -> Metric[JudgedRecord]:
         raise ConfigError(f"{named!r} names no metric.", hint='Write "package.module:function".')
     try:
         found = import_module(module)
-    except ImportError as error:
+    except Exception as error:
         raise ConfigError(
-            f"The metric {named!r} cannot be loaded: {error}.",
-            hint="Install its package, or run from the folder that holds the module.",
+            f"The metric {named!r} cannot be loaded: {one_line_error(error)}.",
+            hint="Install its package, or name the folder that holds it in PYTHONPATH.",
         ) from error
     try:
         metric: Metric[JudgedRecord] = getattr(found, name)

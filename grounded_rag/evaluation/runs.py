@@ -30,7 +30,8 @@ from grounded_rag.evaluation.records import (
     RunMeta,
     migrated,
 )
-from grounded_rag.options import Options, make_parts
+from grounded_rag.options import Options as RAGOptions
+from grounded_rag.options import make_parts
 from grounded_rag.protocols import Query, SupportCheck
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.types import RetrievedChunk
@@ -217,20 +218,10 @@ def _record(line: bytes) -> EvalRecord:
 
 def _cut_unfinished_line(path: Path) -> None:
     """Cut off a last line that a crash left without its end."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        if end == 0:
-            return
-        position, tail = end, b""
-        while position > 0 and b"\n" not in tail:
-            step = min(65_536, position)
-            position -= step
-            file.seek(position)
-            tail = file.read(step) + tail
-        kept = position + tail.rfind(b"\n") + 1
-        if kept != end:
+    if path.exists():
+        with path.open("r+b") as file:
+            # Only the last line can lack its end.
+            kept = sum(len(line) for line in file if line.endswith(b"\n"))
             file.truncate(kept)
 
 
@@ -265,7 +256,7 @@ class _NoRetriever:
         return ()
 
 
-def policy_fingerprint(**options: Unpack[Options]) -> str:
+def policy_fingerprint(**options: Unpack[RAGOptions]) -> str:
     """Return the fingerprint that answers made with these options carry.
 
     Raises:
