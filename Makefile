@@ -49,6 +49,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy tests/typing
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.dev

@@ -34,6 +34,7 @@ from grounded_rag.statistics import clopper_pearson
 from grounded_rag.types import Document, Located
 from grounded_rag.validity import parse_instant, resolve, staleness
 
+COLUMNS = SPLITS = ("dev", "test")
 OUTDATED = {FlagKind.SUPERSEDED, FlagKind.EXPIRED, FlagKind.NOT_YET_EFFECTIVE}
 
 
@@ -186,19 +187,22 @@ def summary(results: list[Result]) -> dict[str, str]:
         "stale evidence flagged": share(stale - sum(r.stale_unflagged for r in results), stale),
         "shipped quotes literal": share(quotes - sum(r.not_literal for r in results), quotes),
         "milliseconds a question, median": (
-            f"{statistics.median(r.answer.timings.total for r in results) * 1000:.0f}"
+            f"{statistics.median([r.answer.timings.total for r in results] or [0]) * 1000:.0f}"
         ),
         "of processor time, all threads, median": (
-            f"{statistics.median(r.cpu for r in results) * 1000:.0f}"
+            f"{statistics.median([r.cpu for r in results] or [0]) * 1000:.0f}"
         ),
     }
+
+
+ROWS = tuple(summary([]))
 
 
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--corpus", type=Path, default=demo_corpus_dir())
-    parser.add_argument("--split", choices=["dev", "test", "all"], default="dev")
+    parser.add_argument("--split", choices=[*SPLITS, "all"], default="dev")
     parser.add_argument("--index", type=Path, help="keep the index here")
     parser.add_argument("--misses", action="store_true", help="print what went wrong")
     parser.add_argument("--support", default="strict", help="strict or spans-only")
@@ -215,12 +219,13 @@ def main() -> None:
         policy = Policy(support=options.support, unproven=options.unproven)
         started = time.perf_counter()
         with GroundedRAG.from_corpus(options.corpus, index=index, policy=policy) as rag:
-            for split in ("dev", "test") if options.split == "all" else (options.split,):
+            for split in SPLITS if options.split == "all" else (options.split,):
                 results = [measure(rag, item, corpus) for item in items if item["split"] == split]
                 if options.json:
                     print(json.dumps({"split": split, **summary(results)}, indent=2))
                     continue
                 screen.print(report(results, title=f"{split}: {len(results)} questions"))
+                screen.print(f"{'':40} {split}", highlight=False)
                 for name, value in summary(results).items():
                     screen.print(f"{name:40} {value}", highlight=False)
                 if options.misses:

@@ -33,6 +33,8 @@ from grounded_rag.types import Claim
 from grounded_rag.validity import parse_instant
 
 BUDGET = 24_000
+COLUMNS = ("output tokens an answer", "median", "a claim", "input tokens")
+ROWS = ("copied quotes", "labels")
 
 
 def tokens(text: str) -> float:
@@ -116,11 +118,11 @@ def main() -> None:
                     unnamed += sum(not c["sentences"] for c in json.loads(written)["claims"])
             claims += len(drafted)
     print(f"{len(out[True])} answers, {claims} claims; {unnamed} claims without a label\n")
-    print(f"{'mode':<8}{'output, mean':>14}{'median':>9}{'a claim':>9}{'input, mean':>13}")
-    for labels, name in ((False, "copy"), (True, "label")):
+    print(f"{'mode':<16}" + "".join(f"{column:>26}" for column in COLUMNS))
+    for labels, name in zip((False, True), ROWS, strict=True):
         print(
-            f"{name:<8}{statistics.mean(out[labels]):>14.1f}{statistics.median(out[labels]):>9.1f}"
-            f"{sum(out[labels]) / claims:>9.1f}{statistics.mean(into[labels]):>13.0f}"
+            f"{name:<16}{statistics.mean(out[labels]):>26.1f}{statistics.median(out[labels]):>26.1f}"
+            f"{sum(out[labels]) / claims:>26.1f}{statistics.mean(into[labels]):>26.0f}"
         )
     saved = 1 - sum(out[True]) / sum(out[False])
     added = sum(into[True]) / sum(into[False]) - 1

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from peers import Checker, available
+from peers import PEERS, Checker, available
 
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing.tamper import (
@@ -37,6 +37,8 @@ from grounded_rag.testing.tamper import (
 )
 
 LIMIT = 5.0
+COLUMNS = ("tampered quotes accepted", "honest quotes refused", "raised", "late", "CPU ms")
+ROWS = tuple(peer.name for peer in PEERS)
 
 
 class TimeUp(BaseException):
@@ -106,7 +108,8 @@ def report(tallies: dict[str, Tally], cases: Sequence[FuzzCase], *, classes: boo
     made = Counter((case.label, case.kind) for case in cases)
     tampers = sum(n for (label, _), n in made.items() if label == "tamper")
     benign = sum(n for (label, _), n in made.items() if label == "benign")
-    print(f"\n{'checker':<14} {'false accepts':<33} {'false refusals':<33} raised  late  CPU ms")
+    accepted, refused, *others = COLUMNS
+    print(f"\n{'checker':<14} {accepted:<33} {refused:<33} {'  '.join(others)}")
     for name, tally in tallies.items():
         wrong = _share(tally.total("tamper"), tampers)
         missed = _share(benign - tally.total("benign"), benign)

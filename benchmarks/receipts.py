@@ -46,6 +46,13 @@ from grounded_rag.types import (
     Tier,
 )
 
+COLUMNS = ("all", "first half", "second half")
+ROWS = (
+    "told apart (current, changed, link only, removed)",
+    "new passage shown for a changed line",
+    "current lines called otherwise",
+    "lines with a changed number that is not reported",
+)
 LABELS = ("current", "changed", "link_only", "removed")
 SAYS = {
     TextStatus.STILL_TRUE: "current",
@@ -86,17 +93,15 @@ def main() -> int:
     quotes = _lines(source / "quotes.jsonl")
     with tempfile.TemporaryDirectory() as root:
         rows = run(documents, quotes, Path(root), options.against)
-    parts = {
-        "all": rows,
-        "first half": [row for row in rows if row.first],
-        "second half": [row for row in rows if not row.first],
-    }
+    halves = ([row for row in rows if row.first], [row for row in rows if not row.first])
+    parts = dict(zip(COLUMNS, (rows, *halves), strict=True))
     figures = {name: score(part) for name, part in parts.items()}
     if options.json:
         print(json.dumps(figures, indent=2))
     else:
         for name, part in parts.items():
             report(name, part, figures[name])
+        print(f"\n{summary(figures)}")
         if options.misses:
             misses(rows)
     reached = figures["all"]
@@ -197,6 +202,7 @@ def score(rows: list[Row]) -> dict[str, float]:
     right = sum(row.says == row.quote["label"] for row in rows)
     changed = [row for row in rows if row.quote["label"] == "changed"]
     passage = sum(_right_passage(row) for row in changed)
+    current = [row for row in rows if row.quote["label"] == "current"]
     numbers = [row for row in rows if row.quote["numbers_changed"]]
     standing = [row for row in numbers if row.check.status is TextStatus.REFORMATTED]
     missed = [row for row in numbers if row not in standing and not _numbers_reported(row)]
@@ -211,6 +217,8 @@ def score(rows: list[Row]) -> dict[str, float]:
         "changed": len(changed),
         "passage_right": passage,
         "right_passage": passage / max(1, len(changed)),
+        "current": len(current),
+        "current_missed": sum(row.says != "current" for row in current),
         "numbers_changed": len(numbers),
         "numbers_rewrapped_only": len(standing),
         "numbers_missed": len(missed),
@@ -218,6 +226,28 @@ def score(rows: list[Row]) -> dict[str, float]:
         "stale_recall": hits / max(1, len(wanted)),
         "reformatted": sum(row.check.status is TextStatus.REFORMATTED for row in rows),
     }
+
+
+def summary(figures: dict[str, dict[str, float]]) -> str:
+    """Return the figures of all parts as one table."""
+    cells = [
+        (
+            _interval(each["right"], each["quotes"]),
+            _interval(each["passage_right"], each["changed"]),
+            f"{each['current_missed']:.0f} of {each['current']:.0f}",
+            f"{each['numbers_missed']:.0f} of {each['numbers_changed']:.0f}",
+        )
+        for each in figures.values()
+    ]
+    lines = [f"{'':50}" + "".join(f"{name:>24}" for name in figures)]
+    for name, *row in zip(ROWS, *cells, strict=True):
+        lines.append(f"{name:50}" + "".join(f"{cell:>24}" for cell in row))
+    return "\n".join(lines)
+
+
+def _interval(hits: float, trials: float) -> str:
+    interval = clopper_pearson(int(hits), int(trials))
+    return f"{hits / max(1, trials):.3f} ({interval.low:.3f}–{interval.high:.3f})"
 
 
 def _right_passage(row: Row) -> bool:

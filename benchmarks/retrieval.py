@@ -33,6 +33,8 @@ from grounded_rag.statistics import clopper_pearson
 from grounded_rag.validity import parse_instant
 
 DEPTHS = (1, 5, 10)
+COLUMNS = (*(f"hit@{k}" for k in DEPTHS), "MRR", "ms, median")
+ROWS = ("lexical", "dense", "fused")
 Gold = list[list[tuple[str, tuple[int, int]]]]
 """For each needed piece, the places (document, span) that would do."""
 
@@ -74,9 +76,9 @@ async def measure(
 def compare(index: Index, embedding: Any, questions: Any, *, title: str) -> Table:
     """Return the table of the three signals on the same questions."""
     table = Table(title=f"{title}: {len(questions)} questions", title_justify="left")
-    for column in ("signal", *(f"hit@{k}" for k in DEPTHS), "MRR", "ms, median"):
+    for column in ("signal", *COLUMNS):
         table.add_column(column, no_wrap=True)
-    for signals in ("lexical", "dense", "fused"):
+    for signals in ROWS:
         retriever = HybridRetriever(index, embedding=embedding, signals=signals)
         ranks, seconds = asyncio.run(measure(retriever, questions))
         cells = []

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from grounded_rag.receipts.make import load_receipt, save_receipt
     from grounded_rag.relevance import RelevanceCheck
     from grounded_rag.verification import verify
-    from grounded_rag.verification.deciders import role
+    from grounded_rag.verification.checks import role
     from grounded_rag.verification.rules import Rules
     from grounded_rag.verification.support import default_checks
     from grounded_rag.verification.verifier import Verifier, averify
@@ -151,7 +151,7 @@ _LAZY = {
     "averify": "grounded_rag.verification.verifier",
     "default_checks": "grounded_rag.verification.support",
     "load_receipt": "grounded_rag.receipts.make",
-    "role": "grounded_rag.verification.deciders",
+    "role": "grounded_rag.verification.checks",
     "save_receipt": "grounded_rag.receipts.make",
     "update_index": "grounded_rag.ingest.update",
     "verify": "grounded_rag.verification",

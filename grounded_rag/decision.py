@@ -6,7 +6,6 @@ Pure functions; `pipeline` calls them between its calls of the generator.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from grounded_rag.config import Policy
 from grounded_rag.protocols import FailedClaim, Reask
@@ -169,8 +168,6 @@ def decide(
     stop: StopReason,
     policy: Policy,
     may_ask_again: bool,
-    first: bool,
-    asked_for_claims: bool,
     asked: Sequence[Reask] = (),
 ) -> Decision:
     """Decide after one attempt.
@@ -181,67 +178,47 @@ def decide(
         stop: How the generation ended; looked at before anything else.
         policy: Rules in force.
         may_ask_again: Whether attempts, tokens and seconds are left.
-        first: Whether this was the first attempt.
-        asked_for_claims: Whether a re-ask about the output as a whole was already made.
-        asked: The re-asks made so far. None of them is made again.
+        asked: The re-asks made so far. None of them is made again, and only one of them is about
+            the output as a whole: a model that ignored it once will ignore it twice.
     """
-    decide_if = partial(
-        _decide,
-        progress,
-        verification,
-        stop=stop,
-        policy=policy,
-        first=first,
-        asked_for_claims=asked_for_claims,
-    )
-    decision = decide_if(may_ask_again=may_ask_again)
-    if isinstance(decision, AskAgain) and decision.reask in asked:
-        return decide_if(may_ask_again=False)
-    return decision
 
+    def again(reask: Reask) -> AskAgain | None:
+        return AskAgain(reask=reask) if may_ask_again and reask not in asked else None
 
-def _decide(
-    progress: Progress,
-    verification: Verification | None,
-    *,
-    stop: StopReason,
-    policy: Policy,
-    may_ask_again: bool,
-    first: bool,
-    asked_for_claims: bool,
-) -> Decision:
+    asked_for_claims = any(reask.note for reask in asked)
     if stop is StopReason.REFUSED:
         return _settle(progress, policy, RefusalReason.MODEL_REFUSED)
     if stop is StopReason.TRUNCATED:
         return _settle(progress, policy, RefusalReason.OUTPUT_TRUNCATED)
     if verification is None or verification.outcome is Outcome.INVALID_OUTPUT:
-        if may_ask_again:
-            return AskAgain(reask=_reask(progress, note="The last output could not be read."))
-        return _settle(progress, policy, RefusalReason.INVALID_OUTPUT)
-    beside_refusal = any(v.reason is Reason.BESIDE_REFUSAL for v in verification.claims)
+        reask = _reask(progress, note="The last output could not be read.")
+        return again(reask) or _settle(progress, policy, RefusalReason.INVALID_OUTPUT)
     if not verification.claims:
-        if verification.outcome is Outcome.REJECTED and may_ask_again and not asked_for_claims:
-            return AskAgain(reask=_reask(progress, note="The last output had text but no claims."))
+        if verification.outcome is Outcome.REJECTED and not asked_for_claims:
+            reask = _reask(progress, note="The last output had text but no claims.")
+            if decision := again(reask):
+                return decision
         if progress.held and verification.outcome is not Outcome.REJECTED:
             # A re-ask may withdraw the claims that failed; all that is left has passed.
             return _accept(progress, policy, dropped=bool(progress.reasons))
-        return _settle(
-            progress,
-            policy,
-            RefusalReason.GENERATOR_DECLINED if first else RefusalReason.CLAIMS_FAILED,
-        )
-    if beside_refusal:
-        if may_ask_again and not asked_for_claims:
+        declined = RefusalReason.CLAIMS_FAILED if asked else RefusalReason.GENERATOR_DECLINED
+        return _settle(progress, policy, declined)
+    if any(verdict.reason is Reason.BESIDE_REFUSAL for verdict in verification.claims):
+        if not asked_for_claims:
             note = "The last output both refused and made claims; do one of the two."
-            return AskAgain(reask=_reask(progress.model_copy(update={"failed": ()}), note=note))
+            reask = _reask(progress.model_copy(update={"failed": ()}), note=note)
+            if decision := again(reask):
+                return decision
         return _settle(progress, policy, RefusalReason.GENERATOR_DECLINED)
     if not progress.failed:
         # An open part that is no span of the question cannot be shown, and is still open.
         return _accept(progress, policy, dropped=bool(verification.problems))
-    unproven = all(v.status is ClaimStatus.OPEN for v in progress.failed)
-    if may_ask_again and not (unproven and policy.unproven == "refuse"):
-        return AskAgain(reask=_reask(progress, note=""))
-    unchecked = any(v.status is ClaimStatus.UNCHECKED for v in progress.failed)
+    unproven = all(verdict.status is ClaimStatus.OPEN for verdict in progress.failed)
+    if not (unproven and policy.unproven == "refuse") and (
+        decision := again(_reask(progress, note=""))
+    ):
+        return decision
+    unchecked = any(verdict.status is ClaimStatus.UNCHECKED for verdict in progress.failed)
     return _settle(
         progress,
         policy,

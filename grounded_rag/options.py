@@ -1,10 +1,11 @@
-"""The keyword options of `GroundedRAG`, common to all ways of making one."""
+"""The keyword options of `GroundedRAG`, and how the parts of its pipeline are made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 from grounded_rag.answer import Answer
 from grounded_rag.config import Policy, fingerprint
@@ -13,7 +14,7 @@ from grounded_rag.pipeline import Parts
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever, SupportCheck
 from grounded_rag.relevance import RelevanceCheck
 from grounded_rag.types import AnswerStatus, Tier
-from grounded_rag.verification.deciders import stack_names
+from grounded_rag.verification.checks import stack_names
 from grounded_rag.verification.rules import Rules
 
 if TYPE_CHECKING:
@@ -71,6 +72,33 @@ class Options(TypedDict, total=False):
     on_refusal: Hook
     on_review: Hook
     receipts: Path | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hooks:
+    """Functions of the user that are called with answers, in this order."""
+
+    on_answer: Hook | None = None
+    on_refusal: Hook | None = None
+    on_review: Hook | None = None
+
+    @classmethod
+    def of(cls, options: Options) -> Self:
+        """Return the hooks among some options."""
+        return cls(
+            on_answer=options.get("on_answer"),
+            on_refusal=options.get("on_refusal"),
+            on_review=options.get("on_review"),
+        )
+
+    def call(self, answer: Answer) -> None:
+        """Call those that an answer is for."""
+        if self.on_answer is not None:
+            self.on_answer(answer)
+        if self.on_refusal is not None and not answer.answered:
+            self.on_refusal(answer)
+        if self.on_review is not None and needs_review(answer):
+            self.on_review(answer)
 
 
 def needs_review(answer: Answer) -> bool:
@@ -284,6 +312,8 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
             judge=options.get("judge"),
             prompts=options.get("prompts"),
         ),
+        receipts=Path(options["receipts"]) if "receipts" in options else None,
+        on_answer=Hooks.of(options).call,
         generator_name=choice if isinstance(choice, str) else type(choice).__name__,
         fingerprint=fingerprint(policy, refusal, *in_force.fingerprint_parts, *stack),
     )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
+import anyio
 from anyio import to_thread
 
-from grounded_rag.types import AnswerData, Flag, FlagKind, Frozen, Usage
-
-_Answer = TypeVar("_Answer", bound=AnswerData)
+from grounded_rag.types import ClaimVerdict, Flag, FlagKind, Frozen, Usage
 
 DEFAULT_THRESHOLD = 0.30
 """Least cosine of question and answer with the built-in embedding; chosen on the demo's dev set."""
@@ -105,7 +104,9 @@ async def relevance(
         threshold: Least score that needs no judge.
         judge: Confirms or clears what the first pass doubts.
     """
-    score = await to_thread.run_sync(relevance_score, question, answer, embedding)
+    score = await to_thread.run_sync(
+        relevance_score, question, answer, embedding, abandon_on_cancel=True
+    )
     if judge is None or score >= threshold:
         return Relevance(score=score)
     ruling: Ruling | bool | None
@@ -134,40 +135,57 @@ class RelevanceCheck:
     judge: RelevanceJudge | None = None
 
 
-async def with_relevance(answer: _Answer, check: RelevanceCheck) -> _Answer:
-    """Return an answer with a flag where it may be beside its question; refusals have none.
+async def relevance_flag(
+    question: str,
+    claims: Sequence[ClaimVerdict],
+    check: RelevanceCheck,
+    *,
+    timeout: float,
+    may_judge: bool,
+) -> tuple[Flag | None, Usage]:
+    """Return a flag where an answer may not address its question, and the judge's tokens.
 
     The flag says nothing about faithfulness, and takes nothing out of the answer.
 
     Args:
-        answer: The answer.
-        check: How to look at it.
+        question: The question.
+        claims: The claims that ship, at least one.
+        check: How to look at them.
+        timeout: Most seconds.
+        may_judge: Whether tokens are left for the judge.
     """
-    if not answer.answered:
-        return answer
-    text = " ".join(claim.text for claim in answer.claims)
+    text = " ".join(verdict.text for verdict in claims)
+    found: Relevance | None = None
+    failure = "out of time"
     try:
-        found = await relevance(
-            answer.question, text, check.embedding, threshold=check.threshold, judge=check.judge
-        )
+        with anyio.move_on_after(timeout):
+            found = await relevance(
+                question,
+                text,
+                check.embedding,
+                threshold=check.threshold,
+                judge=check.judge if may_judge else None,
+            )
     except Exception as error:  # noqa: BLE001 - an embedding is foreign code
-        detail = f"Whether it answers the question could not be checked ({type(error).__name__})."
-        return _flagged(answer, detail)
-    answer = answer.model_copy(update={"usage": answer.usage + found.usage})
+        failure = type(error).__name__
+    if found is None:
+        detail = f"Whether it answers the question could not be checked ({failure})."
+        return _flag(claims, detail), Usage()
     if found.score >= check.threshold or found.confirmed:
-        return answer
-    said = {False: "the judge agrees", None: "the judge could not say"}[found.confirmed]
-    detail = f"It may be beside the question (similarity {found.score:.2f}"
-    return _flagged(answer, f"{detail}; {said})." if found.asked else f"{detail}).")
+        return None, found.usage
+    said = {False: "; the judge agrees", None: "; the judge could not say"}[found.confirmed]
+    if not found.asked:
+        said = "" if check.judge is None else "; no tokens were left for the judge"
+    detail = f"It may be beside the question (similarity {found.score:.2f}{said})."
+    return _flag(claims, detail), found.usage
 
 
-def _flagged(answer: _Answer, detail: str) -> _Answer:
-    located = answer.claims[0].located[0]
-    flag = Flag(
+def _flag(claims: Sequence[ClaimVerdict], detail: str) -> Flag:
+    located = claims[0].located[0]
+    return Flag(
         kind=FlagKind.BESIDE_QUESTION,
         claim=0,
         chunk_id=located.chunk_id,
         doc_id=located.doc_id,
         detail=detail,
     )
-    return answer.model_copy(update={"flags": (*answer.flags, flag)})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import tomllib
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 _PACKAGE = Path(str(resources.files("grounded_rag")))
 
@@ -28,6 +30,12 @@ def demo_corpus_dir() -> Path:
 def data_file(name: str) -> Path:
     """Return a data file of the package, such as a tokenizer table."""
     return _PACKAGE / "data" / name
+
+
+@cache
+def read_table(name: str) -> dict[str, Any]:
+    """Return a TOML file of the package's data, such as a word list; read once."""
+    return tomllib.loads(data_file(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)

@@ -1,8 +1,8 @@
-"""One draft, whole or as it comes in: claims that may be shown at once are verified at once."""
+"""A draft as it arrives: which claims may be shown early, and one verification in the end."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from grounded_rag.config import Policy
@@ -14,11 +14,9 @@ from grounded_rag.protocols import (
     StartedOver,
     StreamingGenerator,
 )
-from grounded_rag.types import Claim, Draft, Outcome, StopReason, Verification
+from grounded_rag.types import Claim, ClaimVerdict, Draft, Outcome, StopReason, Verification
 from grounded_rag.verification.drafts import uncited_sentences
 from grounded_rag.verification.examination import outcome_of
-
-Verify = Callable[[Draft], Awaitable[Verification]]
 
 
 def shows_early(policy: Policy) -> bool:
@@ -49,21 +47,15 @@ class Incoming:
         self.drafted = 0
         self.verified = {claim: self.verified[claim] for claim in self.shown}
 
-    async def look_at(self, claim: Claim, verify: Verify, policy: Policy) -> Verification | None:
-        """Verify a claim on its own, once; return the verification when it is new.
-
-        A claim that the policy ships counts as shown from here on. One that cannot be read is
-        left for the whole draft, which cannot be read either.
-        """
-        if claim in self.verified:
-            return None
-        verification = await verify(Draft(claims=(claim,)))
-        if verification.outcome is Outcome.INVALID_OUTPUT:
-            return None
-        self.verified[claim] = verification
-        if shipping(verification.claims[0], policy):
+    def take(self, claim: Claim, found: Verification, policy: Policy) -> tuple[ClaimVerdict, ...]:
+        """Keep what was found about a claim on arrival; return what of it may be shown."""
+        if found.outcome is Outcome.INVALID_OUTPUT:
+            return ()
+        self.verified[claim] = found
+        ships = shipping(found.claims[0], policy)
+        if ships:
             self.shown.append(claim)
-        return verification
+        return ships
 
     def whole(self, draft: Draft) -> Draft:
         """Return the draft with every claim that was shown, also those of an earlier start."""
@@ -72,20 +64,29 @@ class Incoming:
             return draft
         return draft.model_copy(update={"claims": (*missing, *draft.claims)})
 
-    async def verification(self, draft: Draft, verify: Verify) -> Verification:
-        """Return the verification of a whole draft; what was looked at is not looked at again."""
+    def unverified(self, draft: Draft) -> Draft:
+        """Return the part of a whole draft that was not verified on arrival."""
         if not self.verified or (draft.prose.strip() and not self.shown):
-            return await verify(draft)
+            return draft
         rest = tuple(dict.fromkeys(c for c in draft.claims if c not in self.verified))
-        # Prose is told apart from all claims, not from the rest; and what was shown stays shown,
-        # also if the prose turns out to refuse.
-        others = await verify(draft.model_copy(update={"claims": rest, "prose": ""}))
-        if others.outcome is Outcome.INVALID_OUTPUT:
-            return others
+        # What was shown stays shown, also if the prose turns out to refuse.
+        return draft.model_copy(update={"claims": rest, "prose": ""})
+
+    def joined(self, draft: Draft, rest: Draft, found: Verification) -> Verification:
+        """Return the verification of a whole draft from that of `rest` and of what arrived.
+
+        Args:
+            draft: The whole draft.
+            rest: What `unverified` returned for it.
+            found: The verification of `rest`.
+        """
+        if rest is draft or found.outcome is Outcome.INVALID_OUTPUT:
+            return found
+        # Prose is set apart from all claims, not from the rest.
         beside = uncited_sentences(draft.prose, [claim.text for claim in draft.claims])
-        others = others.model_copy(update={"problems": (*others.problems, *beside)})
-        found = {claim: _alone(others, index) for index, claim in enumerate(rest)}
-        return _joined(draft, {**found, **self.verified}, others)
+        found = found.model_copy(update={"problems": (*found.problems, *beside)})
+        alone = {claim: _alone(found, index) for index, claim in enumerate(rest.claims)}
+        return _joined(draft, {**alone, **self.verified}, found)
 
     def shown_alone(self) -> Verification:
         """Return the verification of what was shown, for a draft that never became whole."""
@@ -93,37 +94,29 @@ class Incoming:
         return _joined(draft, self.verified, Verification(outcome=Outcome.REFUSED))
 
 
-async def generate(
-    generator: Generator,
-    request: GenerationRequest,
-    *,
-    on_claim: Callable[[Claim], Awaitable[None]] | None,
-    on_start_over: Callable[[], None],
-) -> Generation:
-    """Call a generator once.
+async def drafted(
+    generator: Generator, request: GenerationRequest, *, stream: bool
+) -> AsyncGenerator[Claim | StartedOver | Generation]:
+    """Yield what one call of a generator gives; the last item is the generation.
 
     Args:
         generator: The generator.
         request: What to ask.
-        on_claim: Told each claim as it comes in, where the generator can stream; None calls it
-            for the whole draft.
-        on_start_over: Told when the claims so far are no part of the draft.
+        stream: Whether to yield each claim as it arrives, where the generator can stream.
 
     Raises:
         ProviderError: The provider failed, or a stream broke off.
     """
-    if on_claim is None or not isinstance(generator, StreamingGenerator):
-        return await generator.generate(request)
+    if not stream or not isinstance(generator, StreamingGenerator):
+        yield await generator.generate(request)
+        return
     async with aclosing(generator.stream(request)) as items:
         async for item in items:
+            yield item
             if isinstance(item, Generation):
-                return item
-            if isinstance(item, StartedOver):
-                on_start_over()
-            else:
-                await on_claim(item)
-    # A generator of someone's own that ends without a word about how.
-    return Generation(draft=None, stop=StopReason.TRUNCATED, detail="The stream broke off.")
+                return
+    # A user's own generator may end without saying how.
+    yield Generation(draft=None, stop=StopReason.TRUNCATED, detail="The stream broke off.")
 
 
 def keep(progress: Progress, shown: Verification, policy: Policy) -> Progress:

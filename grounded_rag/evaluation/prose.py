@@ -32,8 +32,8 @@ from grounded_rag.types import (
     Span,
 )
 from grounded_rag.verification import verify
+from grounded_rag.verification.checks import stages
 from grounded_rag.verification.cleaning import is_question, without_marks, without_unseen
-from grounded_rag.verification.deciders import stages
 from grounded_rag.verification.passages import Passage, read_chunks
 from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.wording import clean_wording, row_at, without_number

@@ -41,7 +41,7 @@ from grounded_rag.types import (
 )
 from grounded_rag.validity import today_utc
 from grounded_rag.verification import verify
-from grounded_rag.verification.deciders import Staged
+from grounded_rag.verification.checks import Staged
 from grounded_rag.verification.rules import Rules
 
 _BY_MODEL = frozenset({FlagKind.BESIDE_QUESTION, FlagKind.UNSURE_TOKENS})

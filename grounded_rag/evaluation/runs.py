@@ -35,7 +35,7 @@ from grounded_rag.options import make_parts
 from grounded_rag.protocols import Query, SupportCheck
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.types import RetrievedChunk
-from grounded_rag.verification.deciders import Staged, stages
+from grounded_rag.verification.checks import Staged, stages
 from grounded_rag.version import __version__
 
 META = "run.json"

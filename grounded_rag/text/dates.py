@@ -12,26 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from grounded_rag.resources import read_table
 from grounded_rag.text.literals import Token, word_at
 from grounded_rag.text.quantities import DateValue, TimeValue
 
-_MONTH_ROWS = """
-january jan januar janvier jänner enero|february feb februar février febrero
-march mar märz mars marzo|april apr avril abril|may mai mayo|june jun juni juin junio
-july jul juli juillet julio|august aug août agosto
-september sep sept septembre septiembre|october oct oktober okt octobre octubre
-november nov novembre noviembre|december dec dezember dez décembre diciembre
-"""
-MONTHS = {
-    name: number
-    for number, row in enumerate(_MONTH_ROWS.replace("\n", "|").strip("|").split("|"), 1)
-    for name in row.split()
-}
+_TABLE = read_table("months")
+MONTHS = {name: int(number) for number, row in _TABLE["months"].items() for name in row.split()}
 ALONE_NEEDS_CONTEXT = frozenset("may march august mai".split())
-# Abbreviations, and French months that are other English words, need a day or a year.
-NEVER_ALONE = frozenset(
-    "jan feb mar mars apr jun jul aug sep sept okt oct nov dez dec juin mayo".split()
-)
+NEVER_ALONE = frozenset(_TABLE["never_alone"]["words"].split())
 ZONES = {
     "utc": 0, "gmt": 0, "z": 0, "wet": 0, "bst": 60, "cet": 60, "mez": 60, "cest": 120, "mesz": 120,
     "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480,
@@ -44,10 +32,7 @@ TIMES = frozenset("noon midday midnight mittag mitternacht half quarter".split()
 """Words with which a time of day can begin."""
 
 
-_BEFORE_MONTH = frozenset(
-    "in of since until till by from to early late mid - on before after during each every next "
-    "last this through and im seit bis ab en le".split()
-)
+_BEFORE_MONTH = frozenset(_TABLE["before"]["words"].split())
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _ISO_TIME = re.compile(r"T(\d{2}):(\d{2})(?::[\d.]+)?(Z|[+-]\d{2}:?\d{2})?")
 _NUMERIC = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{2,4})")

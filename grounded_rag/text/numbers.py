@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from grounded_rag.resources import read_table
 from grounded_rag.text import quantities
 from grounded_rag.text.dates import (
     MONTHS,
@@ -23,34 +24,14 @@ from grounded_rag.text.literals import Token, read_digits, scan, word_at
 from grounded_rag.text.number_words import SCALES, may_begin, read_spelled
 from grounded_rag.text.quantities import Bound, Quantity, QuantityKind
 
-_BEFORE_ROWS = {
-    Bound.AT_MOST: "up to|at most|no more than|not more than|maximum of|maximum|max|max .|"
-    "not exceed|not exceeding|never exceed|no later than|not later than|limited to|capped at|"
-    "bis zu|höchstens|maximal|≤|< =|jusqu'à|no longer than|not longer than|not over|not above|"
-    "nicht mehr als|no greater than|not greater than|maximum is|limit is|limit of|cap of|"
-    "upper limit of|as many as|as much as|as long as|cannot exceed|a maximum|at the most|"
-    "not older than|no older than|never more than|never over|never above",
-    Bound.LESS_THAN: "less than|fewer than|under|below|<|weniger als|unter|lower than|"
-    "shorter than|younger than|smaller than|lighter than|moins de",
-    Bound.AT_LEAST: "at least|minimum of|minimum|min .|no less than|not less than|no fewer than|"
-    "not fewer than|≥|> =|mindestens|not below|not under|starting at|starting from|au moins|"
-    "minimum is|nicht weniger als|a minimum|no earlier than|not earlier than|at the least|"
-    "never less than|never under|never below|no younger than|not younger than",
-    Bound.MORE_THAN: "more than|over|above|exceeding|exceeds|exceed|exceeded|>|greater than|"
-    "longer than|older than|heavier than|higher than|larger than|taller than|mehr als|über|"
-    "in excess of|plus de|bigger than|upwards of",
-    Bound.ABOUT: "about|around|approximately|roughly|approx|approx .|circa|ca|ca .|~|≈|nearly|"
-    "almost|etwa|rund|ungefähr|knapp|fast|environ|close to|estimated|some",
-}  # fmt: skip
-_AFTER_ROWS = {
-    Bound.AT_LEAST: "or more|or above|or over|and over|and above|or higher|or older|or longer|"
-    "or greater|and more|and older|or later|minimum|at least|at the least|oder mehr",
-    Bound.AT_MOST: "or less|or fewer|or under|or below|or lower|or younger|or earlier|or shorter|"
-    "maximum|max|at most|at the most|and under|oder weniger",
-    Bound.ABOUT: "or so",
-}
-_BEFORE = {tuple(p.split()): bound for bound, row in _BEFORE_ROWS.items() for p in row.split("|")}
-_AFTER = {tuple(p.split()): bound for bound, row in _AFTER_ROWS.items() for p in row.split("|")}
+_BEFORE, _AFTER = (
+    {
+        tuple(words.split()): Bound(bound)
+        for bound, row in read_table("bounds")[side].items()
+        for words in row.split("|")
+    }
+    for side in ("before", "after")
+)
 _FILLERS = frozenset("a an the only of just".split())
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from grounded_rag.resources import read_table
 from grounded_rag.text.quantities import lookup
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Span
@@ -201,46 +202,12 @@ _TOKEN = re.compile(r"[^\s()\[\]{}\"'“”„«»‚‘’*_,;:/]+\Z")
 _LETTER_CHAIN = re.compile(r"(?:\b[^\W\d_]\.[ \u00a0\u202f]?)+[^\W\d_]\Z")
 _ROMAN = re.compile(r"[IVXLCDM]+\b")
 
-_NEVER_LAST = frozenset(
-    """
-    dr mr mrs ms mme mlle prof rev hon gen col sgt capt lt st ste vs cf e.g i.e eg ie viz approx
-    ca z.b d.h u.a i.d.r u.u s.o s.u i.v.m o.ä bzw ggf inkl zzgl evtl sog hr fr dipl ing resp
-    p.ej ej sra srta dña dott sig geb vgl insb einschl mind höchst
-    gem sv mj tzv např tj popř tzn np ul św inż pt ev nam mgr
-    """.split()
-)
-_BEFORE_NUMBER = frozenset(
-    """
-    no nos nr nrn art arts sec secs sect fig figs abb abs p pp par para ch chap vol ed ziff kap
-    tab eq bl s rn rdnr núm num pos lit cap app reg cl pt vers pkt stk č §
-    """.split()
-)
-_UNLESS_NEW_SENTENCE = frozenset(
-    """
-    inc ltd co corp dept est min max jan feb mar apr jun jul aug sep sept oct nov dec mon tue
-    wed thu fri sat sun tel str sq ft hrs mio mrd usw jr sr ave blvd rd mt bros gov ass'n u.s
-    u.k u.n u.s.a e.v a.d b.c ph.d
-    """.split()
-)
-_STARTERS = frozenset(
-    """
-    The A An It This That These Those In If You We He She They There For On At When While Where
-    What Who Why How But And Or So As To From By With No Not All Any Each Every Some After
-    Before During Until Please See Your Our Their His Her Its Take Use
-    Der Die Das Den Dem Ein Eine Es Sie Er Wir Ihr Im Am Bei Mit Nach Für Wenn Diese Dieser Auf
-    Le La Les Un Une Il Elle Ils Nous Vous En Au Aux Dans Pour Si Ce Cette
-    El Los Las Una Este Esta Se Si No Los Para Por Con
-    """.split()
-)
-_MONTHS = frozenset(
-    """
-    january february march april may june july august september october november december
-    januar jänner februar märz mai juni juli oktober dezember
-    jan feb mär mar apr jun jul aug sep sept okt oct nov dez dec
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    januari februari maart augustus maj marts juli august september november december
-    """.split()
-)
+_ABBREVIATIONS = read_table("sentences")
+_NEVER_LAST = frozenset(_ABBREVIATIONS["never_last"].split())
+_BEFORE_NUMBER = frozenset(_ABBREVIATIONS["before_number"].split())
+_UNLESS_NEW_SENTENCE = frozenset(_ABBREVIATIONS["unless_new_sentence"].split())
+_STARTERS = frozenset(_ABBREVIATIONS["starters"].split())
+_MONTHS = frozenset(_ABBREVIATIONS["months"].split())
 
 
 def split_sentences(text: str) -> tuple[Span, ...]:

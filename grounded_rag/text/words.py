@@ -9,62 +9,25 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from grounded_rag.resources import read_table
 from grounded_rag.types import Span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_IRREGULAR_ROWS = """
-be am is are was were been being|have has had having|do does did done doing|go goes went gone
-say said|get got gotten|make made making|know knew known|take took taken taking|see saw seen
-come came coming|give gave given giving|find found|think thought|tell told|become became
-leave left leaving|feel felt|bring brought|begin began begun beginning|keep kept|hold held
-write wrote written writing|stand stood|hear heard|let letting|mean meant|set setting|meet met
-run ran running|pay paid|sit sat sitting|speak spoke spoken|lead led|grow grew grown|lose lost
-fall fell fallen|send sent|build built|understand understood|draw drew drawn|break broke broken
-spend spent|cut cutting|rise rose risen rising|drive drove driven driving|buy bought|wear wore worn
-choose chose chosen choosing|sell sold|catch caught|teach taught|win won winning|fight fought
-throw threw thrown|sleep slept|forget forgot forgotten|seek sought|deal dealt|sing sang sung
-fly flew flown|eat ate eaten|shoot shot|show showed shown|bear bore borne|swim swam swum
-strike struck|steal stole stolen|wake woke woken|freeze froze frozen|hide hid hidden hiding
-ride rode ridden riding|ring rang rung|shake shook shaken|sink sank sunk|spin spun|stick stuck
-swear swore sworn|sweep swept|swing swung|tear tore torn|withdraw withdrew withdrawn|bind bound
-breed bred|feed fed|flee fled|lend lent|light lit|shut shutting|put putting|quit quitting
-forbid forbade forbidden|overtake overtook overtaken|undertake undertook undertaken
-child children|man men|woman women|person people|foot feet|tooth teeth|mouse mice|goose geese
-life lives|wife wives|knife knives|half halves|leaf leaves|shelf shelves|wolf wolves|thief thieves
-good better best|bad worse worst|many more most|little less least|far farther further furthest
-datum data|criterion criteria|medium media|analysis analyses|crisis crises|basis bases
-thesis theses|phenomenon phenomena|index indices|vertex vertices|matrix matrices
-"""
-_IRREGULAR = {
-    form: row.split()[0]
-    for line in _IRREGULAR_ROWS.strip().splitlines()
-    for row in line.split("|")
-    for form in row.split()
+_WORDS = read_table("words")
+
+_IRREGULAR: dict[str, str] = {
+    form: row.split()[0] for row in _WORDS["irregular"].split("|") for form in row.split()
 }
-# "leaves", "bound" and the like are two words at once; the commoner reading is kept.
 _IRREGULAR["leaves"] = "leave"
-_KEEP_S = frozenset(
-    "bus gas plus lens news series species status virus campus bonus census chaos canvas "
-    "atlas alias always perhaps whereas towards besides across thus is this us yes".split()
+_KEEP_S, _KEEP_ING, _KEEP_ED = (
+    frozenset(_WORDS["keep"][ending].split()) for ending in ("s", "ing", "ed")
 )
-_KEEP_ING = frozenset(
-    "thing king ring wing spring string bring sing swing nothing something anything everything "
-    "during evening morning ceiling sibling sterling pudding".split()
-)
-_KEEP_ED = frozenset("need seed feed speed bed red shed indeed exceed proceed succeed".split())
 _VOWELS = frozenset("aeiouy")
 
-_DERIVATIONS = (
-    "izations isations ization isation ational ationally fulness ousness iveness ications ication "
-    "ations ation ition itions ments ment ness ances ance ences ence ables able ibles ible ities "
-    "ity ives ive ions ion ally al ers er ors or ists ist isms ism ful less ous ically ical ics ic "
-    "ants ant ents ent ary ery ory ance age ship hood dom ize ise izes ises ized ised izing ising "
-    "ify ifies ified ian ians ese ish ing ings ed es s e y d r ly ur ure ures t"
-).split()
-_SUFFIXES = frozenset([*_DERIVATIONS, ""])
+_SUFFIXES = frozenset([*_WORDS["derivations"]["en"].split(), ""])
 
 
 def fold_marks(word: str) -> str:
@@ -216,19 +179,8 @@ _LIGATURES = str.maketrans(
     | {"µ": "μ"}
 )
 
-STOPWORDS = frozenset(
-    "a an the this that these those there here it its it's he him his she her hers they them their "
-    "theirs we us our ours you your yours i me my mine who whom whose which what and or but nor so "
-    "of to in on at by for from with as into onto about is are was were be been being am do does "
-    "did done has have had having will would shall if then than also too very just such own same "
-    "one's oneself itself himself herself themselves s t "
-    "der das den dem des ein eine einen einem einer eines und oder aber in im an am auf aus "
-    "bei mit von vom zu zum zur für als wie es er sie wir ihr ihre ihrer sein seine ist sind "
-    "waren wird werden wurde wurden hat haben hatte sich dass auch so da dort hier".split()
-)
-"""Words that carry no content of their own. Negations, hedges, quantifiers and comparators are
-not among them: they decide what a sentence says; nor are German words that English uses otherwise
-("die", "war")."""
+STOPWORDS = frozenset(" ".join(_WORDS["stopwords"].values()).split())
+"""Words that carry no content: no negations, hedges, quantifiers or comparators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +224,20 @@ def tokenize(text: str, *, language: str | None = None) -> tuple[Word, ...]:
         text: Any text, in any script.
         language: Passed on to `stem`.
     """
-    return tuple(_tokens(text, language))
+    found: list[Word] = []
+    for match in _TOKEN.finditer(text):
+        raw = match[0]
+        start, end = match.span()
+        if match.lastgroup == "bigram":
+            found += _bigrams(raw, start)
+            continue
+        if raw[0].isdigit() and (glued := _GLUED.match(raw)):
+            cut = glued.end(1)
+            found.append(_word(raw[:cut], start, start + cut, language))
+            found.append(_word(raw[cut:], start + cut, end, language))
+            continue
+        found.append(_word(raw, start, end, language))
+    return tuple(found)
 
 
 def content_words(text: str, *, language: str | None = None) -> tuple[Word, ...]:
@@ -284,12 +249,12 @@ def content_words(text: str, *, language: str | None = None) -> tuple[Word, ...]
         text: Any text.
         language: Passed on to `stem`.
     """
-    return tuple(
-        part
-        for word in _tokens(text, language)
-        for part in split_compound(word, language)
-        if part.content
-    )
+    found: list[Word] = []
+    for word in tokenize(text, language=language):
+        # Few words are compounds: only those are worth a call.
+        parts = split_compound(word, language) if "-" in word.lower else (word,)
+        found += (part for part in parts if part.lower not in STOPWORDS)
+    return tuple(found)
 
 
 def split_compound(word: Word, language: str | None = None) -> tuple[Word, ...]:
@@ -311,27 +276,11 @@ def split_compound(word: Word, language: str | None = None) -> tuple[Word, ...]:
     return tuple(parts)
 
 
-def _tokens(text: str, language: str | None) -> Iterator[Word]:
-    for match in _TOKEN.finditer(text):
-        raw = match.group()
-        start = match.start()
-        if match.lastgroup == "bigram":
-            yield from _bigrams(raw, start)
-            continue
-        glued = _GLUED.match(raw) if raw[0].isdigit() else None
-        if glued:
-            cut = glued.end(1)
-            yield _word(raw[:cut], start, start + cut, language)
-            yield _word(raw[cut:], start + cut, match.end(), language)
-            continue
-        yield _word(raw, start, match.end(), language)
-
-
 def _word(raw: str, start: int, end: int, language: str | None) -> Word:
     lower = raw.lower()
     if not raw.isascii() or "\n" in raw:
         lower = _DROP.sub("", lower.translate(_LIGATURES))
-    kind = _kind(lower)
+    kind: WordKind = "word" if lower.isalpha() else _kind(lower)
     if kind != "word":
         return Word(raw, lower, fold_marks(lower), start, end, kind)
     root = _ELISION.sub("", lower, count=1) if "'" in lower[:3] else lower
@@ -339,8 +288,6 @@ def _word(raw: str, start: int, end: int, language: str | None) -> Word:
 
 
 def _kind(lower: str) -> WordKind:
-    if lower.isalpha():
-        return "word"
     if _NUMBER.match(lower):
         return "number"
     if "_" in lower or any(character.isdigit() for character in lower):
@@ -358,23 +305,12 @@ def _bigrams(run: str, start: int) -> Iterator[Word]:
 
 _LETTERS = 600
 _WORD = re.compile(r"[^\W\d_]+")
-_MARKERS = {
-    "en": "the of and to is are was were in on at for with by this that it its not be as from an "
-    "has have will may must can or each every per which who their his her all no only any than "
-    "a an he she we you i do does so if there me but when up out",
-    "de": "der die das und ist sind nicht ein eine einen einem einer mit für auf den dem des im zu "
-    "von wird werden beträgt bis zum zur wie oder nur nach bei auch kein keine es sich am",
-    "fr": "le la les des du et est sont une un dans pour pas sur au aux avec qui que ce cette par "
-    "ne il elle plus ou à où être",
-    "es": "el la los las de del y es son una un en para por con no se que su al lo como más o",
-    "it": "il lo la gli le di del della e è sono una un in per non che con si da al nel alla",
-    "pt": "o a os as de do da dos das e é são um uma em para por com não que se no na ao",
-    "nl": "de het een van en is zijn niet op voor met dat te in aan bij wordt worden om ook",
-}
-_TABLE: dict[str, tuple[str, ...]] = {}
-for _language, _words in _MARKERS.items():
-    for _common_word in _words.split():
-        _TABLE[_common_word] = (*_TABLE.get(_common_word, ()), _language)
+_LANGUAGES = tuple(_WORDS["markers"])
+_SPOKEN_IN: dict[str, tuple[str, ...]] = {}
+"""Languages of a frequent word."""
+for _language, _frequent in _WORDS["markers"].items():
+    for _each in _frequent.split():
+        _SPOKEN_IN[_each] = (*_SPOKEN_IN.get(_each, ()), _language)
 _SCRIPTS = (
     ("latin", 0x0041, 0x024F), ("latin", 0x1E00, 0x1EFF), ("greek", 0x0370, 0x03FF),
     ("cyrillic", 0x0400, 0x052F), ("armenian", 0x0530, 0x058F), ("hebrew", 0x0590, 0x05FF),
@@ -391,9 +327,9 @@ def guess_language(text: str) -> str | None:
     Args:
         text: A sentence or more; the first 4,000 characters count.
     """
-    counts = dict.fromkeys(_MARKERS, 0.0)
+    counts = dict.fromkeys(_LANGUAGES, 0.0)
     for word in _WORD.findall(text[:4000].lower()):
-        owners = _TABLE.get(word, ())
+        owners = _SPOKEN_IN.get(word, ())
         for owner in owners:
             counts[owner] += 1 / len(owners)
     ranked = sorted(counts.items(), key=lambda item: -item[1])

@@ -128,6 +128,7 @@ class Timings(Frozen):
     retrieve: float = 0.0
     generate: float = 0.0
     verify: float = 0.0
+    relevance: float = 0.0
     total: float = 0.0
 
 

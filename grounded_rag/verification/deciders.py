@@ -1,13 +1,17 @@
-"""What entailment models and judges say, as signals: pure, so that any stage can run them."""
+"""Deciders: checks, an entailment model and a judge look at the claims that are still open.
+
+`confirm` asks them in order of their cost; each sees what those before it left open. The functions
+below it turn what they say into signals, and are pure.
+"""
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, TypeVar
 
+from grounded_rag.errors import GroundedRAGError
 from grounded_rag.protocols import (
     ClaimCase,
     EntailmentModel,
@@ -19,227 +23,16 @@ from grounded_rag.protocols import (
     Opinion,
     SupportCheck,
     TextPair,
-    TokenLogprob,
     max_nli,
 )
 from grounded_rag.text.words import content_words
-from grounded_rag.types import Reason, RetrievedChunk, Signal
+from grounded_rag.types import Reason, RetrievedChunk, Signal, Usage, Verification
+from grounded_rag.verification.checks import run_checks
 from grounded_rag.verification.examination import Examination
-from grounded_rag.verification.flags import CONFIDENCE_CHECK
 from grounded_rag.verification.locate import Match, Quote, Source, locate
-from grounded_rag.verification.verdict import is_open, run_checks
+from grounded_rag.verification.verdict import is_open
 
-Role = Literal["veto", "decider", "filter", "info"]
-"""What a verdict makes of a check's signals; see `Signal.role`."""
-
-
-class Staged:
-    """A check with the role that all its signals get, whatever they say themselves.
-
-    A decider runs in a second stage, for claims that the others left open, because deciders are
-    what costs time or money; when it passes a claim, that is a confirmation under its name.
-    """
-
-    __slots__ = ("__name__", "check", "decided_by", "only_open", "role")
-
-    def __init__(
-        self,
-        check: SupportCheck,
-        *,
-        role: Role,
-        name: str | None = None,
-        only_open: bool | None = None,
-    ) -> None:
-        """Give `check` a role.
-
-        Args:
-            check: One function from a `ClaimCase` to a `Signal`, or to None where it has nothing
-                to say.
-            role: `veto` can only reject, `decider` can also confirm, `filter` sends a claim on
-                to the deciders, `info` is shown and decides nothing.
-            name: What verdicts and fingerprints call it; by default the function's own name.
-            only_open: Whether it runs only for claims that are still open; by default deciders.
-        """
-        self.check = check
-        self.role = role
-        self.__name__ = name or check_name(check)
-        self.only_open = role == "decider" if only_open is None else only_open
-        self.decided_by = self.__name__ if role == "decider" else ""
-
-    def __call__(self, case: ClaimCase) -> Signal | None:
-        """Run the check and put its role on what it found."""
-        signal = self.check(case)
-        if not isinstance(signal, Signal):
-            return signal
-        by = signal.decided_by or self.decided_by
-        return signal.model_copy(update={"role": self.role, "decided_by": by})
-
-
-def role(check: SupportCheck, plays: Role, *, name: str | None = None) -> Staged:
-    """Give a check a role.
-
-    Example: `checks=[*default_checks(), role(my_check, "filter")]`.
-
-    Args:
-        check: One function from a `ClaimCase` to a `Signal` or None.
-        plays: See `role` of `Staged`.
-        name: What verdicts and fingerprints call it.
-    """
-    return Staged(check, role=plays, name=name)
-
-
-class Stages(NamedTuple):
-    """Checks by when they run: at once, or only for claims that are still open."""
-
-    first: tuple[SupportCheck, ...]
-    later: tuple[SupportCheck, ...]
-
-
-def stages(checks: Sequence[SupportCheck] | None) -> Stages:
-    """Divide checks into their stages; None means the built-in ones, which all run at once."""
-    if checks is None:
-        # The built-in checks are the larger half of the verifier: only who uses them loads them.
-        from grounded_rag.verification.support import default_checks
-
-        return Stages(default_checks(), ())
-    later = tuple(check for check in checks if _waits(check))
-    return Stages(tuple(check for check in checks if not _waits(check)), later)
-
-
-def _waits(check: SupportCheck) -> bool:
-    return bool(getattr(check, "only_open", False))
-
-
-def check_name(check: Callable[..., object]) -> str:
-    """Return the name of a check: its function's, or its class's."""
-    return getattr(check, "__name__", None) or type(check).__name__
-
-
-def stack_names(
-    checks: Sequence[SupportCheck] | None,
-    *,
-    entailment: EntailmentModel | None = None,
-    judge: Judge | None = None,
-) -> tuple[str, ...]:
-    """Return what a stack is made of, in order, for a fingerprint; () for the built-in one.
-
-    Args:
-        checks: Checks; None means the built-in ones.
-        entailment: Entailment model, if any.
-        judge: Judge, if any.
-    """
-    names = [] if checks is None else [f"checks:{len(checks)}", *map(_identity, checks)]
-    if entailment is not None:
-        names.append(f"entailment:{entailment.name}")
-    if judge is not None:
-        names.append(f"judge:{judge.name}")
-    return tuple(names)
-
-
-def _identity(check: SupportCheck) -> str:
-    if isinstance(check, Staged):
-        return f"{check.role}:{check.__name__}{_version(check.check)}"
-    module = getattr(check, "__module__", "")
-    return f"{module}.{getattr(check, '__qualname__', check_name(check))}{_version(check)}"
-
-
-def _version(check: SupportCheck) -> str:
-    """Return what a check says of its version, by `fingerprint` or `version`, if it does."""
-    said = getattr(check, "fingerprint", None) or getattr(check, "version", None)
-    return f"@{said}" if isinstance(said, str) else ""
-
-
-UNSURE = 0.5
-"""Probability below which a token counts as unsure: another one was then as likely."""
-
-_WORD = re.compile(r"[^\W_]+(?:[.,:'’\-][^\W_]+)*")
-
-
-class Unsure(NamedTuple):
-    """The least sure name or number of a claim."""
-
-    word: str
-    probability: float
-
-
-def confidence_signals(
-    examination: Examination, tokens: Sequence[TokenLogprob], *, threshold: float = UNSURE
-) -> dict[int, tuple[Signal, ...]]:
-    """Return a filter's signal for each claim that can be found among the tokens.
-
-    Args:
-        examination: The claims.
-        tokens: The tokens of the whole output, in order, as the provider returned them.
-        threshold: Least probability of every token of a name or number.
-    """
-    if not tokens:
-        return {}
-    output = _Output(tokens)
-    added: dict[int, tuple[Signal, ...]] = {}
-    for index, (verdict, case) in enumerate(
-        zip(examination.verification.claims, examination.cases, strict=True)
-    ):
-        if case is None:
-            continue
-        least = output.least_sure(verdict.text)
-        if least is not None:
-            added[index] = (_signal(least, threshold),)
-    return added
-
-
-def _signal(least: Unsure, threshold: float) -> Signal:
-    unsure = least.probability < threshold
-    word = f"“{least.word}” ({least.probability:.0%})"
-    return Signal(
-        check=CONFIDENCE_CHECK,
-        passed=not unsure,
-        score=least.probability,
-        detail=f"The model was unsure of {word}."
-        if unsure
-        else f"The model was sure of its names and numbers; least of {word}.",
-        role="filter",
-    )
-
-
-class _Output:
-    """The output's text, with the probability of every character's token."""
-
-    def __init__(self, tokens: Sequence[TokenLogprob]) -> None:
-        self._text = "".join(token.text for token in tokens)
-        self._probabilities: list[float] = []
-        for token in tokens:
-            # NaN is no probability: such a token counts as one that nobody was sure of.
-            sure = math.exp(min(token.logprob, 0.0)) if token.logprob == token.logprob else 0.0
-            self._probabilities += [sure] * len(token.text)
-
-    def least_sure(self, claim: str) -> Unsure | None:
-        """Return the least sure name or number of a claim; None where it cannot be found.
-
-        A copied sentence stands there as claim and as quote: wherever the model doubted, it counts.
-        """
-        found = [
-            Unsure(word[0], min(self._probabilities[start + word.start() : start + word.end()]))
-            for start, written in self._places(claim)
-            for word in _WORD.finditer(written)
-            if _tells(word[0], first=word.start() == 0)
-        ]
-        return min(found, key=lambda each: each.probability, default=None)
-
-    def _places(self, claim: str) -> Iterator[tuple[int, str]]:
-        """Yield where a claim stands; in a tool call it is JSON, escaped one way or the other."""
-        for written in dict.fromkeys(
-            (claim, json.dumps(claim, ensure_ascii=False)[1:-1], json.dumps(claim)[1:-1])
-        ):
-            start = self._text.find(written) if written else -1
-            while start >= 0:
-                yield start, written
-                start = self._text.find(written, start + len(written))
-
-
-def _tells(word: str, *, first: bool) -> bool:
-    """Whether a word is a number or a name; the first word's capital tells nothing."""
-    return any(character.isdigit() for character in word) or (word[0].isupper() and not first)
-
+_T = TypeVar("_T")
 
 Added = Mapping[int, tuple[Signal, ...]]
 """Further signals by 0-based index of the claim."""
@@ -255,6 +48,170 @@ class OpenClaim(NamedTuple):
 
     position: int
     case: ClaimCase
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciders:
+    """What looks at open claims, in this order; each sees what those before it left open.
+
+    Attributes:
+        checks: Checks that wait for open claims; they run in a worker thread.
+        entailment: Entailment model, or None; one batch for all claims, in a worker thread.
+        judge: Judge, or None; one request for all claims.
+    """
+
+    checks: tuple[SupportCheck, ...] = ()
+    entailment: EntailmentModel | None = None
+    judge: Judge | None = None
+
+
+class Confirmed(NamedTuple):
+    """What the stage found, and what it cost."""
+
+    verification: Verification
+    usage: Usage
+
+
+async def confirm(
+    examination: Examination,
+    deciders: Deciders,
+    *,
+    question: str | None = None,
+    timeout: float | None = None,
+    may_judge: bool = True,
+) -> Confirmed:
+    """Let the configured deciders speak on open claims, and settle the verdicts again.
+
+    Whatever a decider raises, and whatever does not end in time, is "could not check": it never
+    supports a claim and never raises here.
+
+    Args:
+        examination: What `verify` and the checks that run at once have found.
+        deciders: What looks at open claims.
+        question: The question; background for a judge.
+        timeout: Most seconds for the whole stage; None sets no limit.
+        may_judge: Whether tokens are left for the judge.
+    """
+    import anyio
+
+    ends = None if timeout is None else anyio.current_time() + timeout
+    usage = Usage()
+    if deciders.checks and (claims := open_claims(examination)):
+        added = await _checks(claims, deciders.checks, ends)
+        examination = examination.with_signals(added)
+    if deciders.entailment is not None and (claims := open_claims(examination)):
+        added = await _entailment(claims, deciders.entailment, deciders.judge is not None, ends)
+        examination = examination.with_signals(added)
+    if deciders.judge is not None and (claims := open_claims(examination)):
+        spoken = await _judge(claims, deciders.judge, question, ends, may_judge)
+        examination = examination.with_signals(spoken.added)
+        usage = spoken.usage
+    return Confirmed(examination.verification, usage)
+
+
+class _Spoken(NamedTuple):
+    added: Added
+    usage: Usage = Usage()
+
+
+async def _checks(
+    claims: Sequence[OpenClaim], checks: Sequence[SupportCheck], ends: float | None
+) -> Added:
+    names = ", ".join(getattr(check, "__name__", type(check).__name__) for check in checks)
+    added = await _in_thread(partial(check_open, claims, checks), ends)
+    if isinstance(added, _Failure):
+        return could_not(claims, check=names, by="", detail=f"The check {names} {added.why}")
+    return added
+
+
+async def _entailment(
+    claims: Sequence[OpenClaim], model: EntailmentModel, judge_follows: bool, ends: float | None
+) -> Added:
+    def decide(some: Sequence[OpenClaim]) -> Added:
+        scores = model.score(entailment_pairs(some))
+        return entailment_signals(some, scores, model=model.name, judge_follows=judge_follows)
+
+    added = await _in_thread(partial(decide, claims), ends)
+    if not isinstance(added, _Failure):
+        return added
+    if len(claims) == 1:
+        detail = f"The entailment model {added.why}"
+        return could_not(claims, check="entailment", by=_name(model), detail=detail)
+    # One claim that the model cannot read must not cost the others their verdict.
+    alone = [await _entailment([claim], model, judge_follows, ends) for claim in claims]
+    return {position: signals for each in alone for position, signals in each.items()}
+
+
+async def _judge(
+    claims: Sequence[OpenClaim],
+    judge: Judge,
+    question: str | None,
+    ends: float | None,
+    may_judge: bool,
+) -> _Spoken:
+    import anyio
+
+    if not may_judge:
+        detail = "The budget of tokens is used up, so the judge was not asked."
+        return _Spoken(could_not(claims, check="judge", by=_name(judge), detail=detail))
+
+    async def decide() -> _Spoken:
+        judgement = await judge.judge(judge_request(claims, question=question))
+        try:
+            added = judge_signals(claims, judgement.opinions, judge=judge.name)
+        except ValueError as error:
+            detail = f"The judge's answer cannot be used: {error}."
+            added = could_not(claims, check="judge", by=_name(judge), detail=detail)
+        return _Spoken(added, judgement.usage)
+
+    spoken: _Spoken | _Failure = _Failure("did not answer in time.")
+    try:
+        with anyio.move_on_after(_left(ends)):
+            spoken = await decide()
+    except Exception as error:  # noqa: BLE001 - a judge is foreign code: whatever it raises
+        spoken = _Failure(_words(error))
+    if isinstance(spoken, _Failure):
+        detail = f"The judge {spoken.why}"
+        return _Spoken(could_not(claims, check="judge", by=_name(judge), detail=detail))
+    return spoken
+
+
+class _Failure(NamedTuple):
+    """Why a decider gave nothing, as the end of a sentence."""
+
+    why: str
+
+
+async def _in_thread(work: Callable[[], _T], ends: float | None) -> _T | _Failure:
+    import anyio
+    from anyio import to_thread
+
+    try:
+        with anyio.move_on_after(_left(ends)):
+            return await to_thread.run_sync(work, abandon_on_cancel=True)
+    except Exception as error:  # noqa: BLE001 - a model is foreign code: whatever it raises
+        return _Failure(_words(error))
+    return _Failure("did not answer in time.")
+
+
+def _left(ends: float | None) -> float | None:
+    import anyio
+
+    return None if ends is None else max(0.0, ends - anyio.current_time())
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, GroundedRAGError):
+        # Our own errors say what to do next; foreign messages may hold anything.
+        return f"failed: {error}"
+    return f"failed: {type(error).__name__}."
+
+
+def _name(part: EntailmentModel | Judge) -> str:
+    try:
+        return str(part.name)
+    except Exception:  # noqa: BLE001 - a broken name must not hide what went wrong
+        return type(part).__name__
 
 
 def open_claims(examination: Examination) -> tuple[OpenClaim, ...]:

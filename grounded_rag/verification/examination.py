@@ -21,6 +21,7 @@ from grounded_rag.types import (
     Verification,
 )
 from grounded_rag.validity import parse_instant
+from grounded_rag.verification.checks import run_checks
 from grounded_rag.verification.citations import check_citation
 from grounded_rag.verification.drafts import is_refusal, open_parts, parse_draft, uncited_sentences
 from grounded_rag.verification.evidence import Ground, ground_of
@@ -36,7 +37,7 @@ from grounded_rag.verification.passages import Passages, read_chunks
 from grounded_rag.verification.restating import with_restatements
 from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.verbatim import apart
-from grounded_rag.verification.verdict import judge_claim, run_checks
+from grounded_rag.verification.verdict import judge_claim
 
 _SIEVE = 6
 

@@ -27,13 +27,13 @@ from grounded_rag.types import (
     Statement,
     Tier,
 )
+from grounded_rag.verification.checks import run_checks
 from grounded_rag.verification.citations import place_in
 from grounded_rag.verification.evidence import Ground
 from grounded_rag.verification.neighbours import asking_words, common_capitals
 from grounded_rag.verification.passages import Passage, Passages
 from grounded_rag.verification.statements import statements_at
 from grounded_rag.verification.verbatim import Evidence
-from grounded_rag.verification.verdict import run_checks
 from grounded_rag.verification.wording import claim_cells
 
 _WORD = re.compile(r"[^\W_]+(?:['’\-.&][^\W_]+)*")

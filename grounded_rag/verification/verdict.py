@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Literal
-
-from grounded_rag.protocols import ClaimCase, SupportCheck
 from grounded_rag.types import (
     CitationCheck,
     Claim,
@@ -22,45 +17,6 @@ from grounded_rag.verification.verbatim import Verbatim
 
 _CONFIRMING = frozenset({"entailment", "judge"})
 _SHOWN = 6
-
-
-def run_checks(case: ClaimCase, checks: Sequence[SupportCheck]) -> tuple[Signal, ...]:
-    """Run every check; one that fails to work gives "could not check", never support."""
-    signals = (_run(check, case) for check in checks)
-    return tuple(signal for signal in signals if signal is not None)
-
-
-def _run(check: SupportCheck, case: ClaimCase) -> Signal | None:
-    try:
-        signal = check(case)
-    except Exception as error:  # noqa: BLE001 - a check is foreign code: whatever it raises
-        name = getattr(check, "__name__", type(check).__name__)
-        return _could_not(name, f"The check failed: {type(error).__name__}.", _role(check))
-    if signal is None:
-        return None
-    if not isinstance(signal, Signal):
-        name = getattr(check, "__name__", type(check).__name__)
-        return _could_not(name, "The check returned no signal.", _role(check))
-    if signal.score is not None and not math.isfinite(signal.score):
-        detail = "The check returned a score that is no number."
-        return _could_not(signal.check, detail, _role(check))
-    return signal
-
-
-def _could_not(name: str, detail: str, role: Literal["veto", "decider", "info"]) -> Signal:
-    reason = Reason.COULD_NOT_CHECK
-    return Signal(check=name, passed=None, reason=reason, detail=detail, role=role)
-
-
-def _role(check: SupportCheck) -> Literal["veto", "decider", "info"]:
-    """A decider that failed may be made up for by another; whatever else failed, by nothing.
-
-    What decides nothing when it works decides nothing when it fails.
-    """
-    named = getattr(check, "role", None)
-    if named == "decider":
-        return "decider"
-    return "info" if named == "info" else "veto"
 
 
 def judge_claim(

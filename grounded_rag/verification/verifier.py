@@ -1,94 +1,81 @@
-"""The public `verify`: one pure function from a draft and its chunks to a verification."""
+"""Verifying a draft in one call: `verify`, its asynchronous twin, and both as one object."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Literal, NamedTuple, Self, TypeVar
+from typing import Literal, Self
 
 from grounded_rag._sync import BackgroundLoop
-from grounded_rag.errors import GroundedRAGError
 from grounded_rag.protocols import EntailmentModel, Judge, SupportCheck, TokenLogprob
 from grounded_rag.types import Instant, Usage, Verification
+from grounded_rag.verification.checks import stages
+from grounded_rag.verification.confidence import confidence_signals
 from grounded_rag.verification.deciders import (
-    Added,
-    OpenClaim,
+    Confirmed,
+    Deciders,
     check_open,
-    confidence_signals,
-    could_not,
-    entailment_pairs,
-    entailment_signals,
-    judge_request,
-    judge_signals,
+    confirm,
     open_claims,
-    stages,
 )
-from grounded_rag.verification.examination import Examination, examine
+from grounded_rag.verification.examination import examine
 from grounded_rag.verification.rules import Rules, rules_from
 
-_T = TypeVar("_T")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Deciders:
-    """What looks at open claims, in this order; each sees what those before it left open.
-
-    Attributes:
-        checks: Checks that wait for open claims; they run in a worker thread.
-        entailment: Entailment model, or None; one batch for all claims, in a worker thread.
-        judge: Judge, or None; one request for all claims.
-    """
-
-    checks: tuple[SupportCheck, ...] = ()
-    entailment: EntailmentModel | None = None
-    judge: Judge | None = None
-
-
-class Confirmed(NamedTuple):
-    """What the stage found, and what it cost."""
-
-    verification: Verification
-    usage: Usage
-
-
-async def confirm(
-    examination: Examination,
-    deciders: Deciders,
+def verify(
+    draft: object,
+    chunks: Iterable[object],
     *,
     question: str | None = None,
-    timeout: float | None = None,
-    may_judge: bool = True,
-) -> Confirmed:
-    """Let the configured deciders speak on open claims, and settle the verdicts again.
+    as_of: Instant | str | None = None,
+    rules: Rules | None = None,
+    refusal: str | None = None,
+    quote_match: Literal["repair", "exact"] | None = None,
+    checks: Sequence[SupportCheck] | None = None,
+    max_age: dt.timedelta | None = None,
+) -> Verification:
+    """Verify a draft against the chunks that were retrieved for it.
 
-    Whatever a decider raises, and whatever does not end in time, is "could not check": it never
-    supports a claim and never raises here.
+    Every quote is looked up in the chunk that its citation names, and each claim is laid beside the
+    whole statements that its quotes stand in. A claim that is such a statement, word for word but
+    for licensed edits, is supported. One that says something else, or something more, is rejected
+    where a check can say what is wrong, and is open where none can: then nothing has shown it, and
+    `ClaimVerdict.restatements` hold what may be said in its place. The order of the chunks means
+    nothing, and no model output raises: output that cannot be read is the outcome `invalid_output`.
 
     Args:
-        examination: What `verify` and the checks that run at once have found.
-        deciders: What looks at open claims.
-        question: The question; background for a judge.
-        timeout: Most seconds for the whole stage; None sets no limit.
-        may_judge: Whether tokens are left for the judge.
-    """
-    import anyio
+        draft: A `Draft`; a mapping `{"claims": [{"text", "chunk_id", "quote"}]}` or with nested
+            `citations`; the same as a JSON string; or the model's raw text.
+        chunks: `RetrievedChunk`s, mappings `{"id", "text", "metadata"}` or LlamaIndex nodes.
+        question: The question. It is never evidence; it explains quotes taken from it, parts that
+            the draft leaves open must stand in it, and a statement about another name than it asks
+            for is not offered in the place of a claim.
+        as_of: Moment for which the answer should hold; without it no staleness is judged.
+        rules: All rules in one; or, for a quick call, the single keywords below.
+        refusal: The refusal string in force; None means the built-in one.
+        quote_match: `repair` bridges differences of presentation and records them; `exact` never.
+        checks: Support checks; None means the built-in ones, `()` none. Deciders among them are
+            asked about open claims; an entailment model or a judge needs `averify` or `Verifier`.
+        max_age: Evidence older than this is flagged; needs `as_of`.
 
-    ends = None if timeout is None else anyio.current_time() + timeout
-    usage = Usage()
-    if deciders.checks and (claims := open_claims(examination)):
-        added = await _checks(claims, deciders.checks, ends)
-        examination = examination.with_signals(added)
-    if deciders.entailment is not None and (claims := open_claims(examination)):
-        added = await _entailment(claims, deciders.entailment, deciders.judge is not None, ends)
-        examination = examination.with_signals(added)
-    if deciders.judge is not None and (claims := open_claims(examination)):
-        spoken = await _judge(claims, deciders.judge, question, ends, may_judge)
-        examination = examination.with_signals(spoken.added)
-        usage = spoken.usage
-    return Confirmed(examination.verification, usage)
+    Returns:
+        One verdict a claim, flags on what may ship, and what the whole draft amounts to.
+
+    Raises:
+        ConfigError: Rules and single keywords were given.
+        DraftError: `draft` or `chunks` is of a Python type that can be neither.
+        ManifestError: `as_of` is text that is no date.
+    """
+    rules = rules_from(
+        rules, refusal=refusal, quote_match=quote_match, checks=checks, max_age=max_age
+    )
+    first, later = stages(() if rules.spans_only else rules.checks)
+    examination = examine(draft, chunks, question=question, as_of=as_of, rules=rules, checks=first)
+    if later:
+        examination = examination.with_signals(check_open(open_claims(examination), later))
+    return examination.verification
 
 
 async def averify(
@@ -173,168 +160,6 @@ async def verify_and_confirm(
     return await confirm(
         examination, deciders, question=question, timeout=rules.timeout, may_judge=may_judge
     )
-
-
-class _Spoken(NamedTuple):
-    added: Added
-    usage: Usage = Usage()
-
-
-async def _checks(
-    claims: Sequence[OpenClaim], checks: Sequence[SupportCheck], ends: float | None
-) -> Added:
-    names = ", ".join(getattr(check, "__name__", type(check).__name__) for check in checks)
-    added = await _in_thread(partial(check_open, claims, checks), ends)
-    if isinstance(added, _Failure):
-        return could_not(claims, check=names, by="", detail=f"The check {names} {added.why}")
-    return added
-
-
-async def _entailment(
-    claims: Sequence[OpenClaim], model: EntailmentModel, judge_follows: bool, ends: float | None
-) -> Added:
-    def decide(some: Sequence[OpenClaim]) -> Added:
-        scores = model.score(entailment_pairs(some))
-        return entailment_signals(some, scores, model=model.name, judge_follows=judge_follows)
-
-    added = await _in_thread(partial(decide, claims), ends)
-    if not isinstance(added, _Failure):
-        return added
-    if len(claims) == 1:
-        detail = f"The entailment model {added.why}"
-        return could_not(claims, check="entailment", by=_name(model), detail=detail)
-    # One claim that the model cannot read must not cost the others their verdict.
-    alone = [await _entailment([claim], model, judge_follows, ends) for claim in claims]
-    return {position: signals for each in alone for position, signals in each.items()}
-
-
-async def _judge(
-    claims: Sequence[OpenClaim],
-    judge: Judge,
-    question: str | None,
-    ends: float | None,
-    may_judge: bool,
-) -> _Spoken:
-    import anyio
-
-    if not may_judge:
-        detail = "The budget of tokens is used up, so the judge was not asked."
-        return _Spoken(could_not(claims, check="judge", by=_name(judge), detail=detail))
-
-    async def decide() -> _Spoken:
-        judgement = await judge.judge(judge_request(claims, question=question))
-        try:
-            added = judge_signals(claims, judgement.opinions, judge=judge.name)
-        except ValueError as error:
-            detail = f"The judge's answer cannot be used: {error}."
-            added = could_not(claims, check="judge", by=_name(judge), detail=detail)
-        return _Spoken(added, judgement.usage)
-
-    spoken: _Spoken | _Failure = _Failure("did not answer in time.")
-    try:
-        with anyio.move_on_after(_left(ends)):
-            spoken = await decide()
-    except Exception as error:  # noqa: BLE001 - a judge is foreign code: whatever it raises
-        spoken = _Failure(_words(error))
-    if isinstance(spoken, _Failure):
-        detail = f"The judge {spoken.why}"
-        return _Spoken(could_not(claims, check="judge", by=_name(judge), detail=detail))
-    return spoken
-
-
-class _Failure(NamedTuple):
-    """Why a decider gave nothing, as the end of a sentence."""
-
-    why: str
-
-
-async def _in_thread(work: Callable[[], _T], ends: float | None) -> _T | _Failure:
-    import anyio
-    from anyio import to_thread
-
-    try:
-        with anyio.move_on_after(_left(ends)):
-            return await to_thread.run_sync(work, abandon_on_cancel=True)
-    except Exception as error:  # noqa: BLE001 - a model is foreign code: whatever it raises
-        return _Failure(_words(error))
-    return _Failure("did not answer in time.")
-
-
-def _left(ends: float | None) -> float | None:
-    import anyio
-
-    return None if ends is None else max(0.0, ends - anyio.current_time())
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, GroundedRAGError):
-        # Our own errors say what to do next; foreign messages may hold anything.
-        return f"failed: {error}"
-    return f"failed: {type(error).__name__}."
-
-
-def _name(part: EntailmentModel | Judge) -> str:
-    try:
-        return str(part.name)
-    except Exception:  # noqa: BLE001 - a broken name must not hide what went wrong
-        return type(part).__name__
-
-
-def verify(
-    draft: object,
-    chunks: Iterable[object],
-    *,
-    question: str | None = None,
-    as_of: Instant | str | None = None,
-    rules: Rules | None = None,
-    refusal: str | None = None,
-    quote_match: Literal["repair", "exact"] | None = None,
-    checks: Sequence[SupportCheck] | None = None,
-    max_age: dt.timedelta | None = None,
-) -> Verification:
-    """Verify a draft against the chunks that were retrieved for it.
-
-    Every quote is looked up in the chunk that its citation names, and each claim is laid beside the
-    whole statements that its quotes stand in. A claim that is such a statement, word for word but
-    for licensed edits, is supported. One that says something else, or something more, is rejected
-    where a check can say what is wrong, and is open where none can: then nothing has shown it, and
-    `ClaimVerdict.restatements` hold what may be said in its place. The order of the chunks means
-    nothing, and no model output raises: output that cannot be read is the outcome `invalid_output`.
-
-    Args:
-        draft: A `Draft`; a mapping `{"claims": [{"text", "chunk_id", "quote"}]}` or with nested
-            `citations`; the same as a JSON string; or the model's raw text.
-        chunks: `RetrievedChunk`s, mappings `{"id", "text", "metadata"}` or LlamaIndex nodes.
-        question: The question. It is never evidence; it explains quotes taken from it, parts that
-            the draft leaves open must stand in it, and a statement about another name than it asks
-            for is not offered in the place of a claim.
-        as_of: Moment for which the answer should hold; without it no staleness is judged.
-        rules: All rules in one; or, for a quick call, the single keywords below.
-        refusal: The refusal string in force; None means the built-in one.
-        quote_match: `repair` bridges differences of presentation and records them; `exact` never.
-        checks: Support checks; None means the built-in ones, `()` none. Deciders among them are
-            asked about open claims; an entailment model or a judge needs `averify` or `Verifier`.
-        max_age: Evidence older than this is flagged; needs `as_of`.
-
-    Returns:
-        One verdict a claim, flags on what may ship, and what the whole draft amounts to.
-
-    Raises:
-        ConfigError: Rules and single keywords were given.
-        DraftError: `draft` or `chunks` is of a Python type that can be neither.
-        ManifestError: `as_of` is text that is no date.
-    """
-    rules = rules_from(
-        rules, refusal=refusal, quote_match=quote_match, checks=checks, max_age=max_age
-    )
-    first, later = stages(() if rules.spans_only else rules.checks)
-    examination = examine(draft, chunks, question=question, as_of=as_of, rules=rules, checks=first)
-    if later:
-        # Only who has deciders of their own loads what asks them.
-        from grounded_rag.verification.deciders import check_open, open_claims
-
-        examination = examination.with_signals(check_open(open_claims(examination), later))
-    return examination.verification
 
 
 class Verifier:

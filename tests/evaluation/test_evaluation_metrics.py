@@ -28,7 +28,7 @@ from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import AnswerStatus, Refusal, RefusalReason, Signal, Trace, Validity
 from grounded_rag.verification import verify
-from grounded_rag.verification.deciders import role
+from grounded_rag.verification.checks import role
 from grounded_rag.verification.support import default_checks
 
 RESTS = ("verbatim", "confirmed", "restated", "open", "rejected", "refused")

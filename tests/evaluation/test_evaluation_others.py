@@ -15,7 +15,7 @@ from grounded_rag.resources import default_refusal
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_chunk, make_draft
 from grounded_rag.types import Signal
 from grounded_rag.verification import verify
-from grounded_rag.verification.deciders import role
+from grounded_rag.verification.checks import role
 from grounded_rag.verification.support import default_checks
 
 CONTEXTS = [FEE, CARD, NOISE]

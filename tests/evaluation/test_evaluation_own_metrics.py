@@ -3,11 +3,6 @@
 import datetime as dt
 import io
 import json
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from defusedxml import ElementTree
@@ -36,11 +31,6 @@ from grounded_rag.evaluation.report import ReportBuilder
 from grounded_rag.evaluation.text_reports import terminal_report
 from grounded_rag.protocols import Metric
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
-
-PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-EXAMPLE = re.search(
-    r"<!-- example: own_metric -->\n```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL
-)
 
 
 def brief(judged):
@@ -237,21 +227,3 @@ def test_a_metric_is_found_by_its_place(tmp_path, monkeypatch):
         with pytest.raises(ConfigError, match=message) as raised:
             load_metric(named)
         assert raised.value.hint
-
-
-def test_the_example_of_the_docs_runs_as_written(tmp_path):
-    (tmp_path / "handbook").mkdir()
-    (tmp_path / "handbook" / "fees.md").write_text(f"# Fees\n\n{FEE}\n", encoding="utf-8")
-    row = {"question": "What does the account cost?", "expected": "2 euros a month"}
-    (tmp_path / "golden.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    result = subprocess.run(
-        [sys.executable, "-c", EXAMPLE[1]],
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONWARNINGS": "error"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith("1.0 low=")

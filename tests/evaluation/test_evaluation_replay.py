@@ -191,7 +191,7 @@ def test_the_fingerprint_of_the_verifier_is_stable():
 
 
 def test_a_staged_check_keeps_its_stage_and_is_told_by_what_it_wraps(tmp_path):
-    from grounded_rag.verification.deciders import role
+    from grounded_rag.verification.checks import role
 
     checks = [*default_checks(), role(Model(), "decider")]
     source = record(tmp_path / "a", LOOSE, checks=checks, unproven="refuse")

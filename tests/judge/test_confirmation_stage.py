@@ -10,7 +10,7 @@ from grounded_rag import ClaimStatus, Reason, Tier, averify, verify
 from grounded_rag.errors import ConfigError
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion
 from grounded_rag.types import Outcome, Signal, Usage
-from grounded_rag.verification.deciders import role
+from grounded_rag.verification.checks import role
 from grounded_rag.verification.support import default_checks
 
 TEXT = "Visitors pay twelve euros for a ticket. The dam is not open on Mondays."

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grounded_rag import FlagKind, Signal, Tier, verify
-from grounded_rag.verification.deciders import role
+from grounded_rag.verification.checks import role
 from grounded_rag.verification.flags import own_hedge
 
 SOURCE = "The dam was built in 1962."

@@ -11,7 +11,7 @@ from grounded_rag.errors import ConfigError, MissingKeyError
 from grounded_rag.protocols import Grade, Judgement, Opinion
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
 from grounded_rag.types import RefusalReason, Usage
-from grounded_rag.verification.deciders import role
+from grounded_rag.verification.checks import role
 from grounded_rag.verification.support import default_checks
 
 TEXT = "Admission is priced at twelve euros. The museum is not open on Monday."

@@ -6,7 +6,7 @@ from grounded_rag import GroundedRAG, Policy, Reason, Signal, Tier
 from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
 from grounded_rag.types import Citation, Claim, Draft
-from grounded_rag.verification.deciders import role
+from grounded_rag.verification.checks import role
 from grounded_rag.verification.support import default_checks
 
 QUESTION = "What does the museum charge, and when is it open?"
