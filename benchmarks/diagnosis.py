@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 from grounded_rag import Policy, verify
+from grounded_rag.evaluation.datasets import GoldenItem
 from grounded_rag.evaluation.diagnosis import Diagnosis, diagnose
 from grounded_rag.evaluation.gold import gold_places
-from grounded_rag.evaluation.observed import judged
-from grounded_rag.evaluation.records import EvalRecord, GoldenItem, OtherAnswer
+from grounded_rag.evaluation.records import EvalRecord, OtherAnswer, judged
 from grounded_rag.ingest import read_document, scan
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.statistics import clopper_pearson

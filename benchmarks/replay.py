@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from grounded_rag import GroundedRAG
-from grounded_rag.evaluation.replay import replay
+from grounded_rag.evaluation.rejudging import replay
 from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.resources import demo_corpus_dir

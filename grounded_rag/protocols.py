@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from enum import StrEnum
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Protocol, TypeVar, runtime_checkable
 
 from pydantic import Field, JsonValue
 
@@ -185,6 +185,7 @@ __all__ = [
     "JudgeItem",
     "JudgeRequest",
     "Judgement",
+    "Metric",
     "Opinion",
     "ParsedDocument",
     "Query",
@@ -429,3 +430,22 @@ class ClaimCase(Frozen):
 
 SupportCheck = Callable[[ClaimCase], Signal | None]
 """A support check is one function; None means it has nothing to say about this claim."""
+
+
+JudgedRecordT = TypeVar("JudgedRecordT", contravariant=True)
+
+
+@runtime_checkable
+class Metric(Protocol[JudgedRecordT]):
+    """Counts something on one judged record of an evaluation; a plain function will do.
+
+    The record is a `grounded_rag.evaluation.JudgedRecord`. The metric's name is its attribute
+    `name`, or the function's own; `docs/metrics.md` lists what else it may say of itself.
+    """
+
+    def __call__(self, judged: JudgedRecordT, /) -> tuple[float, int] | None:
+        """Return hits and trials, or None where the metric does not apply.
+
+        Whatever it raises becomes "could not be scored", for this record alone.
+        """
+        ...

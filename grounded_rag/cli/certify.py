@@ -16,7 +16,7 @@ from grounded_rag.errors import InputError
 from grounded_rag.text.display import one_line
 
 if TYPE_CHECKING:
-    from grounded_rag.evaluation.certificate import Bound, Certificate
+    from grounded_rag.evaluation.certificate import Certificate, ErrorBound
 
 NOT_REACHED = 3
 
@@ -92,10 +92,7 @@ def certificate_view(certificate: Certificate) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("at most", "of", "counted", "items missing"):
         table.add_column(name, justify="left" if name == "of" else "right")
-    bounds = list(certificate.bounds)
-    if certificate.fuzz is not None:
-        bounds += [certificate.fuzz.accepted, certificate.fuzz.refused]
-    for bound in bounds:
+    for bound in certificate.all_bounds:
         style = "" if bound.reached else "yellow"
         table.add_row(
             f"{bound.upper:.2%}", bound.says, _counted(bound), _missing(bound), style=style
@@ -117,12 +114,12 @@ def certificate_view(certificate: Certificate) -> RenderableType:
     return Group(*parts)
 
 
-def _counted(bound: Bound) -> str:
+def _counted(bound: ErrorBound) -> str:
     unscored = f", {bound.unscored} not scored" if bound.unscored else ""
     return f"{bound.errors} of {bound.trials}{unscored}"
 
 
-def _missing(bound: Bound) -> str:
+def _missing(bound: ErrorBound) -> str:
     if bound.wanted is None:
         return "–"
     if bound.missing == 0:

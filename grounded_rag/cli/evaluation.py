@@ -13,7 +13,6 @@ import typer
 from rich.text import Text
 
 from grounded_rag import Policy
-from grounded_rag.cli.eval_views import error_lines, report_view
 from grounded_rag.cli.options import (
     CorpusOption,
     EntailmentOption,
@@ -28,18 +27,21 @@ from grounded_rag.cli.options import (
 )
 from grounded_rag.cli.terminal import console, counting_bar, ingest_bar
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.comparison import Comparison, compare
 from grounded_rag.evaluation.factuality.reporting import RunFactuality
-from grounded_rag.evaluation.gate import GateResult, judge_gate, load_gate
+from grounded_rag.evaluation.gate import Comparison, GateResult, check_gate, compare, load_gate
 from grounded_rag.evaluation.html_report import write_html
-from grounded_rag.evaluation.markdown_report import junit_xml, markdown
-from grounded_rag.evaluation.other_systems import Format, OpenClaims, open_claims
-from grounded_rag.evaluation.provenance import new_id
+from grounded_rag.evaluation.other_systems import Format, evaluate_answers
 from grounded_rag.evaluation.records import Prices
-from grounded_rag.evaluation.replay import evaluate_answers, replay
-from grounded_rag.evaluation.report import EvalReport, report_of
+from grounded_rag.evaluation.rejudging import replay
+from grounded_rag.evaluation.report import EvalReport, OpenClaims, open_claims, report_of
 from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
-from grounded_rag.evaluation.runs import Run, policy_of
+from grounded_rag.evaluation.runs import Run, new_id, policy_of
+from grounded_rag.evaluation.text_reports import (
+    error_lines,
+    junit_xml,
+    markdown,
+    terminal_report,
+)
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.text.display import one_line
 
@@ -490,7 +492,7 @@ def evaluation(
                     ),
                 )
     comparison = compare(report, before) if before is not None else None
-    result = judge_gate(report, rules, comparison=comparison) if rules is not None else None
+    result = check_gate(report, rules, comparison=comparison) if rules is not None else None
     files = OutputFiles(html, junit, markdown_file)
     likely = scoring.of(folder, enabled=not as_json)
     write_files(folder, report, before, comparison, result, files, factuality=likely)
@@ -501,7 +503,7 @@ def evaluation(
             typer.echo(line, err=True)
     else:
         console().print(
-            report_view(
+            terminal_report(
                 report, run=folder, gate=result, comparison=comparison, html=html, unshown=unshown
             )
         )

@@ -13,8 +13,8 @@ from grounded_rag.cli.eval_views import diagnoses_view, golden_view, stats_view
 from grounded_rag.cli.options import JsonOption
 from grounded_rag.cli.terminal import console, guarded
 from grounded_rag.errors import InputError
+from grounded_rag.evaluation.datasets import check_golden, golden_stats, load_golden, new_golden
 from grounded_rag.evaluation.diagnosis import FailureKind
-from grounded_rag.evaluation.golden import check_golden, golden_stats, load_golden, new_golden
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.ingest import read_document, scan

@@ -13,21 +13,30 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grounded_rag.evaluation.comparison import Comparison, compare
+    from grounded_rag.evaluation.certificate import Certificate, certify_run, load_certificate
+    from grounded_rag.evaluation.datasets import GoldenItem, check_golden, load_golden, new_golden
     from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
-    from grounded_rag.evaluation.gate import GateResult, GateRules, judge_gate, load_gate
-    from grounded_rag.evaluation.golden import check_golden, load_golden, new_golden
+    from grounded_rag.evaluation.gate import (
+        Comparison,
+        GateResult,
+        GateRules,
+        check_gate,
+        compare,
+        judge_gate,
+        load_gate,
+    )
     from grounded_rag.evaluation.html_report import write_html
-    from grounded_rag.evaluation.markdown_report import junit_xml, markdown
-    from grounded_rag.evaluation.metrics import MetricResult, MetricState
-    from grounded_rag.evaluation.observed import judged
-    from grounded_rag.evaluation.records import EvalRecord, GoldenItem, Prices, RunMeta
-    from grounded_rag.evaluation.replay import evaluate_answers, replay
+    from grounded_rag.evaluation.metrics import MetricResult, MetricState, load_metric
+    from grounded_rag.evaluation.other_systems import evaluate_answers
+    from grounded_rag.evaluation.records import EvalRecord, JudgedRecord, Prices, RunMeta, judged
+    from grounded_rag.evaluation.rejudging import replay
     from grounded_rag.evaluation.report import EvalReport, report_of
     from grounded_rag.evaluation.runner import Options, Progress, aevaluate, evaluate
     from grounded_rag.evaluation.runs import Run
+    from grounded_rag.evaluation.text_reports import junit_xml, markdown
 
 __all__ = [
+    "Certificate",
     "Comparison",
     "Diagnosis",
     "EvalRecord",
@@ -36,6 +45,7 @@ __all__ = [
     "GateResult",
     "GateRules",
     "GoldenItem",
+    "JudgedRecord",
     "MetricResult",
     "MetricState",
     "Options",
@@ -44,6 +54,8 @@ __all__ = [
     "Run",
     "RunMeta",
     "aevaluate",
+    "certify_run",
+    "check_gate",
     "check_golden",
     "compare",
     "diagnose",
@@ -52,8 +64,10 @@ __all__ = [
     "judge_gate",
     "judged",
     "junit_xml",
+    "load_certificate",
     "load_gate",
     "load_golden",
+    "load_metric",
     "markdown",
     "new_golden",
     "replay",
@@ -62,43 +76,26 @@ __all__ = [
 ]
 
 # Imported at first use, so that one part of the package costs no other.
-_LAZY = {
-    "Comparison": "comparison",
-    "Diagnosis": "diagnosis",
-    "EvalRecord": "records",
-    "EvalReport": "report",
-    "FailureKind": "diagnosis",
-    "GateResult": "gate",
-    "GateRules": "gate",
-    "GoldenItem": "records",
-    "MetricResult": "metrics",
-    "MetricState": "metrics",
-    "Options": "runner",
-    "Prices": "records",
-    "Progress": "runner",
-    "Run": "runs",
-    "RunMeta": "records",
-    "aevaluate": "runner",
-    "check_golden": "golden",
-    "compare": "comparison",
-    "diagnose": "diagnosis",
-    "evaluate": "runner",
-    "evaluate_answers": "replay",
-    "judge_gate": "gate",
-    "judged": "observed",
-    "junit_xml": "markdown_report",
-    "load_gate": "gate",
-    "load_golden": "golden",
-    "markdown": "markdown_report",
-    "new_golden": "golden",
-    "replay": "replay",
-    "report_of": "report",
-    "write_html": "html_report",
+_NAMES = {
+    "certificate": "Certificate certify_run load_certificate",
+    "datasets": "GoldenItem check_golden load_golden new_golden",
+    "diagnosis": "Diagnosis FailureKind diagnose",
+    "gate": "Comparison GateResult GateRules check_gate compare judge_gate load_gate",
+    "html_report": "write_html",
+    "metrics": "MetricResult MetricState load_metric",
+    "other_systems": "evaluate_answers",
+    "records": "EvalRecord JudgedRecord Prices RunMeta judged",
+    "rejudging": "replay",
+    "report": "EvalReport report_of",
+    "runner": "Options Progress aevaluate evaluate",
+    "runs": "Run",
+    "text_reports": "junit_xml markdown",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    module = _LAZY.get(name)
+    module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

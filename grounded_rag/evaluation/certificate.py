@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
 
 from grounded_rag.answer import Answer
-from grounded_rag.config import Policy
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.answer_metrics import correct_answers
-from grounded_rag.evaluation.observed import Judged, judged
-from grounded_rag.evaluation.records import CheckIdentity, EvalRecord, IndexIdentity, RunMeta
-from grounded_rag.evaluation.runs import Run, policy_of
+from grounded_rag.evaluation.metrics import MetricResult
+from grounded_rag.evaluation.records import (
+    CheckIdentity,
+    EvalRecord,
+    IndexIdentity,
+    RunMeta,
+)
+from grounded_rag.evaluation.report import EvalReport, report_of
+from grounded_rag.evaluation.runs import Run
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing.tamper import FuzzReport
 from grounded_rag.types import Frozen
-
-_MOST_ITEMS = 10_000_000
 
 
 class Subject(Frozen):
@@ -30,13 +31,9 @@ class Subject(Frozen):
 
     Attributes:
         fingerprint: SHA-256 over policy and prompts; "" for another system, whose are unknown.
-        generator: Name of the generator, or of another system.
         verifier: SHA-256 over the code of the verifier.
-        checks: The support checks that ran.
         index: What was searched.
-        golden: Name of the golden set.
-        golden_hash: SHA-256 over its items.
-        package_version: Version of grounded_rag.
+        golden_hash: SHA-256 over the items of the golden set.
     """
 
     fingerprint: str
@@ -54,7 +51,7 @@ class Subject(Frozen):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:32]
 
 
-class Bound(Frozen):
+class ErrorBound(Frozen):
     """One error rate: counted errors, and the rate that can be ruled out.
 
     Attributes:
@@ -89,8 +86,6 @@ class Fuzzed(Frozen):
     """What tampering with real quotes found, with one-sided upper bounds.
 
     Attributes:
-        corpus: What the quotes were drawn from.
-        seed: Seed of the draw.
         accepted: Tampered quotes that were accepted.
         refused: Benign quotes that were refused or located at a wrong place.
         passed: Whether the fuzzer's own demands are met.
@@ -98,8 +93,8 @@ class Fuzzed(Frozen):
 
     corpus: str
     seed: int
-    accepted: Bound
-    refused: Bound
+    accepted: ErrorBound
+    refused: ErrorBound
     passed: bool
 
 
@@ -107,13 +102,9 @@ class Certificate(Frozen):
     """What can be said about a system's errors, for exactly one subject.
 
     Attributes:
-        kind: Tells this file from other JSON.
-        schema_version: Version of this format.
+        kind: Distinguishes this file from other JSON.
         id: The subject's id.
-        created_at: When it was made.
         confidence: One-sided confidence of every bound.
-        subject: What it speaks about.
-        bounds: The error rates.
         fuzz: The fuzzer's result, or None where it was not run.
         run: Name of the run.
         notes: What a reader should know.
@@ -125,7 +116,7 @@ class Certificate(Frozen):
     created_at: AwareDatetime
     confidence: Annotated[float, Field(gt=0.5, lt=1)]
     subject: Subject
-    bounds: tuple[Bound, ...]
+    bounds: tuple[ErrorBound, ...]
     fuzz: Fuzzed | None = None
     run: str = ""
     notes: tuple[str, ...] = ()
@@ -144,7 +135,13 @@ class Certificate(Frozen):
         """
         return bool(answer.fingerprint) and answer.fingerprint == self.subject.fingerprint
 
-    def bound(self, name: str) -> Bound:
+    @property
+    def all_bounds(self) -> tuple[ErrorBound, ...]:
+        """The error rates, and those of the fuzzer where it ran."""
+        fuzzed = () if self.fuzz is None else (self.fuzz.accepted, self.fuzz.refused)
+        return (*self.bounds, *fuzzed)
+
+    def bound(self, name: str) -> ErrorBound:
         """Return one bound by its name.
 
         Raises:
@@ -154,105 +151,6 @@ class Certificate(Frozen):
             if each.name == name:
                 return each
         raise KeyError(name)
-
-
-def upper_bound(errors: int, trials: int, *, confidence: float) -> float:
-    """Return the exact one-sided upper bound of an error rate.
-
-    Args:
-        errors: Counted errors.
-        trials: Items looked at; with 0 nothing is known and the bound is 1.
-        confidence: One-sided, above 0.5 and below 1.
-    """
-    # The upper end of a two-sided interval with twice the tail.
-    return clopper_pearson(errors, trials, confidence=2 * confidence - 1).high
-
-
-def items_missing(errors: int, trials: int, *, wanted: float, confidence: float) -> int:
-    """Return how many further items, all without error, would reach a wanted bound.
-
-    Args:
-        errors: Errors counted so far.
-        trials: Items looked at so far.
-        wanted: The bound, above 0 and below 1.
-        confidence: One-sided confidence.
-    """
-
-    def reached(more: int) -> bool:
-        return upper_bound(errors, trials + more, confidence=confidence) <= wanted
-
-    if reached(0):
-        return 0
-    high = 1
-    while not reached(high) and high < _MOST_ITEMS:
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
-
-
-def make_bound(
-    name: str,
-    says: str,
-    *,
-    errors: int,
-    trials: int,
-    confidence: float,
-    unscored: int = 0,
-    wanted: float | None = None,
-) -> Bound:
-    """Return a bound from counts; what could not be scored counts as an error.
-
-    Args:
-        name: Name of the rate.
-        says: What counts as an error.
-        errors: Counted errors, without those that could not be scored.
-        trials: Items looked at, with them.
-        confidence: One-sided confidence.
-        unscored: Items that could not be scored.
-        wanted: The bound asked for.
-    """
-    counted = errors + unscored
-    return Bound(
-        name=name,
-        says=says,
-        errors=counted,
-        unscored=unscored,
-        trials=trials,
-        upper=upper_bound(counted, trials, confidence=confidence),
-        wanted=wanted,
-        missing=None
-        if wanted is None
-        else items_missing(counted, trials, wanted=wanted, confidence=confidence),
-    )
-
-
-FALSE_PASS = "false_pass"  # noqa: S105 - a rate's name
-FALSE_REFUSE = "false_refuse"
-_SAYS = {
-    FALSE_PASS: "labelled questions that got a wrong answer",
-    "answered_unanswerable": "unanswerable questions that were answered",
-    "wrong_citation": "answerable questions answered without citing a gold place",
-    FALSE_REFUSE: "answerable questions that were refused",
-}
-
-
-@dataclass
-class _Count:
-    """Errors of one kind among the items that it applies to."""
-
-    errors: int = 0
-    unscored: int = 0
-    trials: int = 0
-
-    def add(self, record: Judged, *, error: bool) -> None:
-        self.trials += 1
-        if record.state == "failed":
-            self.unscored += 1
-        else:
-            self.errors += error
 
 
 def certify_run(
@@ -276,30 +174,27 @@ def certify_run(
         InputError: The run is incomplete, or has no labelled question.
     """
     records = complete_records(run)
-    policy = policy_of(run.meta)
-    foreign = not run.meta.fingerprint or any(
-        record.other is not None for record in records.values()
-    )
+    foreign = not run.meta.fingerprint or any(record.other is not None for record in records)
     subject = _subject(run.meta, foreign=foreign)
     return Certificate(
         id=subject.id,
         created_at=now or dt.datetime.now(dt.UTC),
         confidence=confidence,
         subject=subject,
-        bounds=_bounds(records.values(), policy, confidence=confidence, wanted=wanted),
-        fuzz=None if fuzz is None else fuzzed(fuzz, confidence=confidence),
+        bounds=tuple(_bounds(report_of(run), confidence=confidence, wanted=wanted)),
+        fuzz=None if fuzz is None else _fuzzed(fuzz, confidence=confidence),
         run=run.meta.id,
-        notes=_notes(run.meta, foreign=foreign),
+        notes=tuple(_notes(run.meta, foreign=foreign)),
     )
 
 
-def complete_records(run: Run) -> dict[str, EvalRecord]:
-    """Return the records of a run by item.
+def complete_records(run: Run) -> tuple[EvalRecord, ...]:
+    """Return the records of a run that has one for each of its items.
 
     Raises:
         InputError: Some are missing.
     """
-    records = {record.item.id: record for record in run.records()}
+    records = tuple(run.records())
     if not run.meta.items:
         # What reads recorded answers of another system knows their number at the end.
         raise InputError(
@@ -330,41 +225,47 @@ def _subject(meta: RunMeta, *, foreign: bool) -> Subject:
     )
 
 
-def _bounds(
-    records: Iterable[EvalRecord], policy: Policy, *, confidence: float, wanted: float | None
-) -> tuple[Bound, ...]:
-    counts = {name: _Count() for name in _SAYS}
-    for record in records:
-        seen = judged(record, policy)
-        if seen.answerable is False:
-            counts["answered_unanswerable"].add(seen, error=seen.answered)
-            counts[FALSE_PASS].add(seen, error=seen.answered)
-        elif seen.answerable:
-            counts[FALSE_REFUSE].add(seen, error=seen.state == "refused")
-            if seen.item.gold:
-                wrong = seen.answered and not correct_answers(seen).hits
-                counts["wrong_citation"].add(seen, error=wrong)
-                counts[FALSE_PASS].add(seen, error=wrong)
-    if not any(count.trials for count in counts.values()):
+class _Errors(NamedTuple):
+    """Errors of one kind, what could not be scored, and all items that it applies to."""
+
+    errors: int
+    unscored: int
+    trials: int
+
+    @classmethod
+    def of(cls, metric: MetricResult, *, errors_are_hits: bool) -> _Errors:
+        hits = round(metric.hits)
+        errors = hits if errors_are_hits else metric.trials - hits
+        return cls(errors, metric.failed, metric.trials + metric.failed)
+
+    def plus(self, other: _Errors) -> _Errors:
+        return _Errors(*map(sum, zip(self, other, strict=True)))
+
+
+def _bounds(report: EvalReport, *, confidence: float, wanted: float | None) -> Iterator[ErrorBound]:
+    answered = _Errors.of(report.metric("right_refusals"), errors_are_hits=False)
+    wrong = _Errors.of(report.metric("wrong_answers"), errors_are_hits=True)
+    refused = _Errors.of(report.metric("false_refusals"), errors_are_hits=True)
+    if not answered.trials and not refused.trials:
         raise InputError(
             "No question of the run says whether it can be answered.",
             hint="Label the golden set: `answerable`, and `gold` where it is.",
         )
-    return tuple(
-        make_bound(
-            name,
-            says,
-            errors=counts[name].errors,
-            unscored=counts[name].unscored,
-            trials=counts[name].trials,
-            confidence=confidence,
-            wanted=wanted if name in (FALSE_PASS, FALSE_REFUSE) else None,
-        )
-        for name, says in _SAYS.items()
-    )
+    for name, says, counted, wish in (
+        ("false_pass", "labelled questions that got a wrong answer", answered.plus(wrong), wanted),
+        ("answered_unanswerable", "unanswerable questions that were answered", answered, None),
+        (
+            "wrong_citation",
+            "answerable questions answered without citing a gold place",
+            wrong,
+            None,
+        ),
+        ("false_refuse", "answerable questions that were refused", refused, wanted),
+    ):
+        yield make_bound(name, says, confidence=confidence, wanted=wish, **counted._asdict())
 
 
-def fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
+def _fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
     """Return a fuzzer's report as bounds."""
     tampers, benign = report.total("tamper"), report.total("benign")
     return Fuzzed(
@@ -390,13 +291,67 @@ def fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
     )
 
 
-def _notes(meta: RunMeta, *, foreign: bool) -> tuple[str, ...]:
-    notes = []
+def _notes(meta: RunMeta, *, foreign: bool) -> Iterator[str]:
     if foreign:
-        notes.append("The answers are another system's: its policy is unknown and not certified.")
+        yield "The answers are another system's: its policy is unknown and not certified."
     if meta.replay_of:
-        notes.append(f"The answers were generated for the run {meta.replay_of} and judged again.")
-    return tuple(notes)
+        yield f"The answers were generated for the run {meta.replay_of} and judged again."
+
+
+_MOST_ITEMS = 10_000_000
+
+
+def upper_bound(errors: int, trials: int, *, confidence: float) -> float:
+    """Return the exact one-sided upper bound of an error rate; without trials it is 1."""
+    # The upper end of a two-sided interval with twice the tail.
+    return clopper_pearson(errors, trials, confidence=2 * confidence - 1).high
+
+
+def items_missing(errors: int, trials: int, *, wanted: float, confidence: float) -> int:
+    """Return how many further items, all without error, would reach a wanted bound."""
+
+    def reached(more: int) -> bool:
+        return upper_bound(errors, trials + more, confidence=confidence) <= wanted
+
+    if reached(0):
+        return 0
+    high = 1
+    while not reached(high) and high < _MOST_ITEMS:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def make_bound(
+    name: str,
+    says: str,
+    *,
+    errors: int,
+    trials: int,
+    confidence: float,
+    unscored: int = 0,
+    wanted: float | None = None,
+) -> ErrorBound:
+    """Return a bound from counts; what could not be scored counts as an error.
+
+    `errors` are those without, `trials` the items with what could not be scored.
+    """
+    counted = errors + unscored
+    return ErrorBound(
+        name=name,
+        says=says,
+        errors=counted,
+        unscored=unscored,
+        trials=trials,
+        upper=upper_bound(counted, trials, confidence=confidence),
+        wanted=wanted,
+        missing=None
+        if wanted is None
+        else items_missing(counted, trials, wanted=wanted, confidence=confidence),
+    )
 
 
 def load_certificate(path: Path | str) -> Certificate:
@@ -427,14 +382,11 @@ def certificate_markdown(certificate: Certificate) -> str:
         "| rate | errors | of | upper bound | wanted | items missing |",
         "|---|--:|--:|--:|--:|--:|",
     ]
-    bounds = list(certificate.bounds)
-    if certificate.fuzz is not None:
-        bounds += [certificate.fuzz.accepted, certificate.fuzz.refused]
     lines += [
         f"| {bound.says}{_unscored(bound)} | {bound.errors} | {bound.trials} | {bound.upper:.2%} | "
         f"{'–' if bound.wanted is None else f'{bound.wanted:.2%}'} | "
         f"{'–' if bound.missing is None else bound.missing} |"
-        for bound in bounds
+        for bound in certificate.all_bounds
     ]
     if certificate.fuzz is None:
         lines += ["", "The tamper fuzzer was not run."]
@@ -458,7 +410,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.12g}%"
 
 
-def _unscored(bound: Bound) -> str:
+def _unscored(bound: ErrorBound) -> str:
     return f" ({bound.unscored} could not be scored and count)" if bound.unscored else ""
 
 

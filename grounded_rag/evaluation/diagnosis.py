@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
+from functools import cache, cached_property
+from importlib import resources
 from typing import NamedTuple
 
-from grounded_rag.evaluation.answer_metrics import OUTDATED, outdated_documents
-from grounded_rag.evaluation.facts import Facts
-from grounded_rag.evaluation.observed import Judged, is_open, is_rejected
-from grounded_rag.evaluation.records import Answerable
-from grounded_rag.types import ClaimVerdict, Frozen, Reason
+from grounded_rag.evaluation.catalogue import unflagged_outdated
+from grounded_rag.evaluation.datasets import Answerable, GoldenItem
+from grounded_rag.evaluation.gold import (
+    Completeness,
+    answer_completeness,
+    completeness,
+    first_rank,
+    has_value,
+    of_chunk,
+    of_citation,
+    on_gold,
+    on_piece,
+    pieces_covered,
+)
+from grounded_rag.evaluation.records import JudgedRecord, is_open, is_rejected
+from grounded_rag.text.numbers import find_quantities
+from grounded_rag.text.quantities import Quantity
+from grounded_rag.types import (
+    ClaimStatus,
+    ClaimVerdict,
+    FlagKind,
+    Frozen,
+    Located,
+    Reason,
+    RetrievedChunk,
+)
+from grounded_rag.validity import current
+
+BURIED_RANK = 5
+"""From this rank on, a retrieved fact counts as buried behind others."""
 
 
 class Area(StrEnum):
@@ -24,122 +53,6 @@ class Area(StrEnum):
     DATA = "data pipeline"
     GOLDEN = "golden set"
     OPERATION = "operation"
-
-
-class Cause(NamedTuple):
-    """What a reason means.
-
-    Attributes:
-        area: Where the fix belongs.
-        what: What happened, as the end of "its draft was withheld: ".
-        fix: What to try.
-    """
-
-    area: Area
-    what: str
-    fix: str
-
-
-def main_reason(claims: Iterable[ClaimVerdict]) -> Reason | None:
-    """Return the commonest reason for which nothing of drafted claims was shown, or None.
-
-    Claims whose statement could have been shown count only where there are no others: the answer
-    was refused because of those. Why a statement may not stand in counts before why a claim is not
-    supported.
-
-    Args:
-        claims: The claims of the last draft that were not shown.
-    """
-    failed = [claim for claim in claims if not claim.supported]
-    lost = [claim for claim in failed if not claim.restatements] or failed
-    reasons = [reason for claim in lost if (reason := claim.withheld or claim.reason) is not None]
-    return Counter(reasons).most_common(1)[0][0] if reasons else None
-
-
-def cause_of(reason: Reason) -> Cause:
-    """Return what a reason means."""
-    return _CAUSES.get(reason, _CITED_BADLY)
-
-
-_CITED_BADLY = Cause(
-    Area.PROMPT,
-    "a quote does not stand in the passage that it names",
-    "Look at the trace: ask for quotes copied from the passages, or change the model.",
-)
-_SAYS_ANOTHER = Cause(
-    Area.PROMPT,
-    "a claim says another value than its source",
-    "Look at the trace: ask for the words of the passages, or change the model.",
-)
-
-_CAUSES = {
-    Reason.UNPROVEN: Cause(
-        Area.VERIFICATION,
-        "nothing showed a claim in words of its own",
-        'Set unproven="restate", or name an entailment model or a judge that can confirm it.',
-    ),
-    Reason.TOO_LONG: Cause(
-        Area.VERIFICATION,
-        "the sentences that would stand in for a claim are too long",
-        "Raise `longest_restatement`, or name an entailment model or a judge.",
-    ),
-    Reason.COULD_NOT_CHECK: Cause(
-        Area.OPERATION,
-        "a check could not be completed",
-        "Look at the trace for the check that failed, and ask again.",
-    ),
-    Reason.BESIDE_QUESTION: Cause(
-        Area.RETRIEVAL,
-        "what it quotes speaks of another name than the question asks about",
-        "Look at what was retrieved: the passage about that name has to come first, under its "
-        "headings and title.",
-    ),
-    Reason.CUT_CONTEXT: Cause(
-        Area.RETRIEVAL,
-        "a passage begins or ends inside the cited sentence",
-        "Cut chunks at the ends of sentences, with table headers and lead-ins.",
-    ),
-    Reason.NOT_ASSERTED: Cause(
-        Area.PROMPT,
-        "it quotes what its author does not assert: a question, a heading, struck-out text",
-        "Ask for sentences that state the fact; clear withdrawn text out of the documents.",
-    ),
-    Reason.INJECTED_INSTRUCTION: Cause(
-        Area.DATA,
-        "it quotes text that is addressed to the assistant",
-        "Clear such text out of the documents, or keep it out of retrieval with "
-        'injected="quarantine".',
-    ),
-    Reason.NUMBER_MISMATCH: _SAYS_ANOTHER,
-    Reason.UNIT_MISMATCH: _SAYS_ANOTHER,
-    Reason.IDENTIFIER_MISMATCH: _SAYS_ANOTHER,
-    Reason.WRONG_CELL: Cause(
-        Area.PROMPT,
-        "a claim reads another cell of its table",
-        "Look at the trace: ask for the row's label, the column's name and the cell, or change the "
-        "model.",
-    ),
-    Reason.CONTRADICTED: _SAYS_ANOTHER,
-    Reason.NOT_ENTAILED: Cause(
-        Area.PROMPT,
-        "a decider says that a claim does not follow from its source",
-        "Look at the trace: the draft says more than its quotes, or the decider is too strict.",
-    ),
-    Reason.NOT_A_STATEMENT: Cause(
-        Area.PROMPT,
-        "the draft asks instead of stating",
-        "Ask for statements; a question is no claim.",
-    ),
-    Reason.BESIDE_REFUSAL: Cause(
-        Area.PROMPT,
-        "the output refuses and makes claims",
-        "Ask the model to do one of the two.",
-    ),
-}
-
-
-BURIED_RANK = 5
-"""From this rank on, a retrieved fact counts as buried behind others."""
 
 
 class FailureKind(StrEnum):
@@ -176,138 +89,133 @@ class Diagnosis(Frozen):
     reason: Reason | None = None
 
 
-class _Fix(NamedTuple):
-    area: Area
-    text: str
-
-
-_FIXES = {
-    FailureKind.NONE: _Fix(Area.NOWHERE, ""),
-    FailureKind.ERROR: _Fix(Area.OPERATION, "Read the error, mend it, and continue the run."),
-    FailureKind.RETRIEVAL_MISS: _Fix(
-        Area.RETRIEVAL,
-        "Raise k, look at how the document was chunked, or add the words that users use.",
-    ),
-    FailureKind.BURIED: _Fix(
-        Area.RETRIEVAL,
-        "Rerank, filter by metadata, or remove near-duplicates that crowd the fact out.",
-    ),
-    FailureKind.UNFAITHFUL: _Fix(
-        Area.PROMPT,
-        "Ask for whole sentences of the passages, keep the support strict, or change the model.",
-    ),
-    FailureKind.STALE: _Fix(
-        Area.DATA,
-        "Record `superseded_by`, `valid_until` or `effective_from` in the manifest, or set the "
-        'policy stale="exclude".',
-    ),
-    FailureKind.CONFLICT: _Fix(
-        Area.DATA,
-        "Let the owners of the two documents settle it, or mark one as superseded; until then "
-        "show both.",
-    ),
-    FailureKind.IRRELEVANT: _Fix(
-        Area.PROMPT,
-        "Ask the model to answer the question asked or to decline; check relevance apart from "
-        "faithfulness.",
-    ),
-    FailureKind.WRONG_REFUSAL: _Fix(
-        Area.PROMPT,
-        "Nothing was drafted: the prompt or the generator is too shy.",
-    ),
-    FailureKind.MISSED_REFUSAL: _Fix(
-        Area.PROMPT,
-        "Sharpen when to decline, or raise the threshold of the generator.",
-    ),
-    FailureKind.SOURCE_DISAGREES: _Fix(
-        Area.GOLDEN,
-        "Ask who owns the document: either the document or the expected answer is wrong.",
-    ),
-}
-
-
-def diagnose(judged: Judged) -> Diagnosis:
+def diagnose(judged: JudgedRecord) -> Diagnosis:
     """Return what went wrong with one record, if anything.
 
     The order of the rules is the order of causes: an answer from a source out of force, or from
     text in which the fact was not, is not the fault of its wording.
-
-    Args:
-        judged: The record, judged.
     """
-    kind, why = _kind(judged)
-    area, fix = _FIXES[kind]
-    reason = main_reason(judged.withheld) if kind is FailureKind.WRONG_REFUSAL else None
+    kind, why = _verdict(judged)
+    area, fix = _fixes().kinds[kind]
+    reason = _main_reason(judged.withheld) if kind is FailureKind.WRONG_REFUSAL else None
     if reason is not None:
         area, what, fix = cause_of(reason)
         why = f"{why} Its draft was withheld: {what} ({reason})."
     return Diagnosis(kind=kind, why=why, area=area, fix=fix, reason=reason)
 
 
+class Cause(NamedTuple):
+    """Why nothing of a draft was shown: where a fix belongs, what happened, what to try."""
+
+    area: Area
+    what: str
+    fix: str
+
+
+def cause_of(reason: Reason) -> Cause:
+    """Return what a reason to withhold means."""
+    fixes = _fixes()
+    return fixes.withheld.get(reason, fixes.cited_badly)
+
+
+class _Fixes(NamedTuple):
+    kinds: dict[FailureKind, tuple[Area, str]]
+    withheld: dict[Reason, Cause]
+    cited_badly: Cause
+
+
+@cache
+def _fixes() -> _Fixes:
+    file = resources.files("grounded_rag.evaluation").joinpath("assets/diagnosis.toml")
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    kinds = {
+        FailureKind(kind): (Area(entry["area"]), entry["fix"])
+        for kind, entry in table["kinds"].items()
+    }
+    withheld = {
+        Reason(name): _cause(entry) for entry in table["withheld"] for name in entry["reasons"]
+    }
+    return _Fixes(kinds, withheld, _cause(table["cited_badly"]))
+
+
+def _cause(entry: Mapping[str, str]) -> Cause:
+    return Cause(Area(entry["area"]), entry["what"], entry["fix"])
+
+
+def _main_reason(claims: Iterable[ClaimVerdict]) -> Reason | None:
+    """Return the commonest reason for which nothing of drafted claims was shown, or None.
+
+    Claims whose statement could have been shown count only where there are no others: the answer
+    was refused because of those. Why a statement may not stand in counts before why a claim is not
+    supported.
+    """
+    failed = [claim for claim in claims if not claim.supported]
+    lost = [claim for claim in failed if not claim.restatements] or failed
+    reasons = [reason for claim in lost if (reason := claim.withheld or claim.reason) is not None]
+    return Counter(reasons).most_common(1)[0][0] if reasons else None
+
+
 _Verdict = tuple[FailureKind, str]
 
 
-def _kind(judged: Judged) -> _Verdict:
+def _verdict(judged: JudgedRecord) -> _Verdict:
     if judged.state == "failed":
         return FailureKind.ERROR, judged.failure
-    if judged.item.answerable is Answerable.NO:
+    if judged.answerable is False:
         return _unanswerable(judged)
-    if judged.item.answerable is None:
+    if judged.answerable is None:
         return _unlabelled(judged)
     if judged.state == "refused" and judged.record.other is not None and not judged.retrieved:
         return (
             FailureKind.WRONG_REFUSAL,
             "It was refused, and what had been retrieved is not on record.",
         )
-    facts = Facts(judged)
-    if not facts.known:
-        return _without_fact(judged)
+    if not is_known(judged.item):
+        if judged.answered:
+            return _unlabelled(judged)
+        return (
+            FailureKind.WRONG_REFUSAL,
+            "The documents answer it, and it was refused; nobody has said what the answer is.",
+        )
+    facts = _Facts(judged)
     return _refused(facts) if judged.state == "refused" else _answered(judged, facts)
 
 
-def _unanswerable(judged: Judged) -> _Verdict:
+def is_known(item: GoldenItem) -> bool:
+    """Whether anybody has said what the fact is that answers a question."""
+    return bool(item.gold) or bool(item.expected.strip())
+
+
+def _unanswerable(judged: JudgedRecord) -> _Verdict:
     if judged.state == "refused":
         return FailureKind.NONE, "The documents do not answer it, and it was refused."
-    bad, unsure = _rejected(judged), list(filter(is_open, judged.claims))
     how = "every claim only quotes"
-    if bad:
-        how = f"“{_cut(bad[0].text)}” is rejected by a check as well"
-    elif unsure:
-        how = f"nothing has shown “{_cut(unsure[0].text)}”"
+    if bad := _rejected(judged):
+        how = f"“{_cut(bad.text)}” is rejected by a check as well"
+    elif unsure := next(filter(is_open, judged.claims), None):
+        how = f"nothing has shown “{_cut(unsure.text)}”"
     return FailureKind.MISSED_REFUSAL, f"The documents do not answer it; {how}."
 
 
-def _unlabelled(judged: Judged) -> _Verdict:
-    bad = _rejected(judged)
-    if bad:
-        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
-    outdated = _untold_outdated(judged)
+def _unlabelled(judged: JudgedRecord) -> _Verdict:
+    if bad := _rejected(judged):
+        return FailureKind.UNFAITHFUL, _why_rejected(bad)
+    outdated = unflagged_outdated(judged)
     if outdated:
         return FailureKind.STALE, f"It rests on {', '.join(sorted(outdated))}, out of force."
     return FailureKind.NONE, f"Nobody has said what the right answer is.{_left_open(judged)}"
 
 
-def _without_fact(judged: Judged) -> _Verdict:
-    """The question has an answer, and nobody has said which."""
-    if judged.state == "refused":
-        return (
-            FailureKind.WRONG_REFUSAL,
-            "The documents answer it, and it was refused; nobody has said what the answer is.",
-        )
-    return _unlabelled(judged)
-
-
-def _refused(facts: Facts) -> _Verdict:
+def _refused(facts: _Facts) -> _Verdict:
     rank = facts.rank
     if rank is None:
         return FailureKind.RETRIEVAL_MISS, facts.why_missing()
-    if rank >= BURIED_RANK:
-        return FailureKind.BURIED, f"The fact stands at rank {rank}, and it was refused."
-    return FailureKind.WRONG_REFUSAL, f"The fact stands at rank {rank}, and it was refused."
+    kind = FailureKind.BURIED if rank >= BURIED_RANK else FailureKind.WRONG_REFUSAL
+    return kind, f"The fact stands at rank {rank}, and it was refused."
 
 
-def _answered(judged: Judged, facts: Facts) -> _Verdict:
-    outdated = _untold_outdated(judged)
+def _answered(judged: JudgedRecord, facts: _Facts) -> _Verdict:
+    outdated = unflagged_outdated(judged)
     if outdated and not facts.cited_in_force(outdated):
         return (
             FailureKind.STALE,
@@ -319,41 +227,36 @@ def _answered(judged: Judged, facts: Facts) -> _Verdict:
         return FailureKind.UNFAITHFUL, "The answer makes no claim that could be checked."
     if facts.cited:
         return _on_gold(judged, facts)
-    return _beside_gold(judged, facts)
+    return _beside_gold(judged, facts, facts.rank)
 
 
-def _on_gold(judged: Judged, facts: Facts) -> _Verdict:
+def _on_gold(judged: JudgedRecord, facts: _Facts) -> _Verdict:
     """The claims cite the fact, from documents in force."""
-    rival = facts.untold_conflict()
-    if rival:
+    if rival := facts.unflagged_conflict():
         return FailureKind.CONFLICT, rival
-    beside = facts.beside()
+    beside = facts.claim_beside_gold()
     if judged.item.answerable is Answerable.PART and beside and not judged.unanswered:
         return (
             FailureKind.MISSED_REFUSAL,
             f"The documents leave a part open, and “{_cut(beside.text)}” answers it.",
         )
-    bad = _rejected(judged)
-    if bad:
-        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
+    if bad := _rejected(judged):
+        return FailureKind.UNFAITHFUL, _why_rejected(bad)
     return _short_of_expected(judged, facts)
 
 
-def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
+def _beside_gold(judged: JudgedRecord, facts: _Facts, rank: int) -> _Verdict:
     """The claims cite documents in force, and no place of the fact."""
-    bad = _rejected(judged)
-    if bad:
-        return FailureKind.UNFAITHFUL, _why_rejected(bad[0])
-    rank = facts.rank
-    if rank is not None and rank >= BURIED_RANK:
+    if bad := _rejected(judged):
+        return FailureKind.UNFAITHFUL, _why_rejected(bad)
+    if rank >= BURIED_RANK:
         return (
             FailureKind.BURIED,
-            f"The fact stands at rank {rank}; the answer rests on rank {facts.best_cited_rank}.",
+            f"The fact stands at rank {rank}; the answer rests on rank {facts.best_cited_rank()}.",
         )
-    if facts.complete:
+    if facts.compared.wanted and not facts.compared.missing:
         return FailureKind.NONE, "It gives the expected answer from another place."
-    rival = facts.untold_conflict()
-    if rival:
+    if rival := facts.unflagged_conflict():
         return FailureKind.CONFLICT, rival
     return (
         FailureKind.IRRELEVANT,
@@ -361,62 +264,225 @@ def _beside_gold(judged: Judged, facts: Facts) -> _Verdict:
     )
 
 
-def _short_of_expected(judged: Judged, facts: Facts) -> _Verdict:
+def _short_of_expected(judged: JudgedRecord, facts: _Facts) -> _Verdict:
     """The claims are on the fact and nothing rejects them; what they say may still differ."""
-    if facts.complete is not False:
-        return FailureKind.NONE, f"It cites the fact.{_left_open(judged)}"
+    right = FailureKind.NONE, f"It cites the fact.{_left_open(judged)}"
+    if not facts.compared.missing:
+        return right
     piece = facts.uncited_piece()
     if piece is not None:
         return _uncited_piece(facts, piece)
     if facts.contradicts_source():
         return (
             FailureKind.SOURCE_DISAGREES,
-            f"The cited source does not say what is expected: “{_cut(facts.item.expected)}”.",
+            f"The cited source does not say what is expected: “{_cut(judged.item.expected)}”.",
         )
-    values = facts.values_missing()
+    values = ", ".join(facts.values_missing())
+    if not values:
+        return right
     unsure = facts.unconfirmed()
-    if values and unsure is not None:
-        return (
-            FailureKind.UNFAITHFUL,
-            f"The source says {', '.join(values)}, and “{_cut(unsure.text)}” does not.",
-        )
-    if values:
-        return (
-            FailureKind.IRRELEVANT,
-            f"The source says {', '.join(values)}, and the answer does not.",
-        )
-    return FailureKind.NONE, f"It cites the fact.{_left_open(judged)}"
+    if unsure is None:
+        return FailureKind.IRRELEVANT, f"The source says {values}, and the answer does not."
+    return (
+        FailureKind.UNFAITHFUL,
+        f"The source says {values}, and “{_cut(unsure.text)}” does not.",
+    )
 
 
-def _uncited_piece(facts: Facts, piece: int) -> _Verdict:
+def _uncited_piece(facts: _Facts, piece: int) -> _Verdict:
     rank = facts.piece_rank(piece)
     which = f"Piece {piece + 1} of the needed evidence"
     if rank is None:
         return FailureKind.RETRIEVAL_MISS, f"{which} was not retrieved."
-    if rank >= BURIED_RANK:
-        return FailureKind.BURIED, f"{which} stands at rank {rank} and is not cited."
-    return FailureKind.IRRELEVANT, f"{which} stands at rank {rank} and is not cited."
+    kind = FailureKind.BURIED if rank >= BURIED_RANK else FailureKind.IRRELEVANT
+    return kind, f"{which} stands at rank {rank} and is not cited."
 
 
-def _untold_outdated(judged: Judged) -> frozenset[str]:
-    told = {flag.doc_id for flag in judged.flags if flag.kind in OUTDATED}
-    return outdated_documents(judged) - told
-
-
-def _rejected(judged: Judged) -> list[ClaimVerdict]:
-    return [claim for claim in judged.claims if is_rejected(claim)]
-
-
-def _left_open(judged: Judged) -> str:
-    """Say what nothing has shown, as a sentence to follow another; "" where all is shown."""
-    unsure = next(filter(is_open, judged.claims), None)
-    return "" if unsure is None else f" Nothing has shown “{_cut(unsure.text)}”."
+def _rejected(judged: JudgedRecord) -> ClaimVerdict | None:
+    return next(filter(is_rejected, judged.claims), None)
 
 
 def _why_rejected(verdict: ClaimVerdict) -> str:
     return f"“{_cut(verdict.text)}”: {verdict.why} ({verdict.reason or verdict.status})"
 
 
+def _left_open(judged: JudgedRecord) -> str:
+    """Say what nothing has shown, as a sentence to follow another; "" where all is shown."""
+    unsure = next(filter(is_open, judged.claims), None)
+    return "" if unsure is None else f" Nothing has shown “{_cut(unsure.text)}”."
+
+
 def _cut(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= 120 else f"{plain[:119]}…"
+
+
+class _Facts:
+    """Where the fact stood that an answer should give, and whether it was cited and said.
+
+    The fact is the item's gold, or, without gold places, text that holds the expected values.
+    """
+
+    def __init__(self, judged: JudgedRecord) -> None:
+        self._judged = judged
+        self._item = judged.item
+        self._gold_options = [option for piece in judged.item.gold for option in piece.any_of]
+
+    @cached_property
+    def rank(self) -> int | None:
+        """1-based rank of the first retrieved chunk with the fact, or None."""
+        return first_rank(self._judged.retrieved, self._holds)
+
+    @cached_property
+    def places(self) -> tuple[Located, ...]:
+        """Usable places that the claims cite."""
+        return tuple(
+            check.located
+            for claim in self._judged.claims
+            for check in claim.citations
+            if check.located is not None and check.problem is None
+        )
+
+    @cached_property
+    def cited(self) -> bool:
+        """Whether a claim cites the fact."""
+        if self._item.gold:
+            return any(on_gold(of_citation(place), self._judged.record) for place in self.places)
+        holders = {chunk.chunk.id for chunk in self._judged.retrieved if self._holds(chunk)}
+        return any(place.chunk_id in holders for place in self.places)
+
+    @cached_property
+    def compared(self) -> Completeness:
+        """What the reader was shown, against the expected answer."""
+        return answer_completeness(self._judged)
+
+    def best_cited_rank(self) -> int | None:
+        """Return the rank of the first retrieved chunk that a claim cites."""
+        ids = {place.chunk_id for place in self.places}
+        return first_rank(self._judged.retrieved, lambda chunk: chunk.chunk.id in ids)
+
+    def cited_in_force(self, outdated: Collection[str]) -> bool:
+        """Whether every needed piece is cited in a document other than the outdated ones."""
+        kept = [of_citation(place) for place in self.places if place.doc_id not in outdated]
+        return all(pieces_covered(kept, self._judged.record)) if self._item.gold else bool(kept)
+
+    def claim_beside_gold(self) -> ClaimVerdict | None:
+        """Return a claim that cites no gold place at all, or None."""
+        for claim in self._judged.claims:
+            places = [check.located for check in claim.citations if check.located is not None]
+            if not any(on_gold(of_citation(place), self._judged.record) for place in places):
+                return claim
+        return None
+
+    def unconfirmed(self) -> ClaimVerdict | None:
+        """Return a claim that nothing has shown, or None."""
+        return next(
+            (c for c in self._judged.claims if is_open(c) or c.status is ClaimStatus.UNCHECKED),
+            None,
+        )
+
+    def why_missing(self) -> str:
+        """Say in one sentence where the fact should have come from."""
+        files = dict.fromkeys(option.file for option in self._gold_options)
+        where = f" of {', '.join(list(files)[:3])}" if files else ""
+        return f"None of the {len(self._judged.retrieved)} retrieved chunks holds the fact{where}."
+
+    def piece_rank(self, piece: int) -> int | None:
+        """Return the rank of the first retrieved chunk on one gold piece, or None."""
+        record = self._judged.record
+        return first_rank(
+            self._judged.retrieved, lambda chunk: on_piece(of_chunk(chunk), record, piece)
+        )
+
+    def uncited_piece(self) -> int | None:
+        """Return the 0-based number of the first needed piece that is not cited, or None."""
+        covered = pieces_covered(map(of_citation, self.places), self._judged.record)
+        return next((number for number, have in enumerate(covered) if not have), None)
+
+    def unflagged_conflict(self) -> str:
+        """Say which current gold source disagrees without a remark for the reader, or ""."""
+        shown = [flag for flag in self._judged.flags if flag.kind is FlagKind.CONFLICT]
+        files = {option.file for option in self._gold_options}
+        for flag in self._judged.found:
+            if flag.kind is FlagKind.CONFLICT and flag not in shown:
+                rivals = {
+                    c.chunk.doc_id for c in self._judged.retrieved if c.chunk.id in flag.related
+                }
+                if rivals & files:
+                    return f"{', '.join(sorted(rivals))} disagrees: {flag.detail}"
+        return "" if shown else self._conflicting_gold()
+
+    def _conflicting_gold(self) -> str:
+        """Look for gold places in force that give two values where one can be right.
+
+        Only a value of the expected answer that the answer lacks counts: what it gives as well
+        is no hidden side.
+        """
+        cited = {place.doc_id for place in self.places}
+        expected = find_quantities(self._item.expected)
+        wanted = [value for value in expected if not has_value(self._judged.text, value)]
+        for piece in self._item.gold:
+            ours = [o.quote for o in piece.any_of if o.file in cited]
+            for option in piece.any_of:
+                if option.file in cited or not ours or not self._in_force(option.file):
+                    continue
+                for value in wanted:
+                    if has_value(option.quote, value) and all(
+                        _gives_another(text, option.quote, value) for text in ours
+                    ):
+                        return f"{option.file} says {value.text}; the answer gives one side."
+        return ""
+
+    def values_missing(self) -> tuple[str, ...]:
+        """Return numbers, dates and times of the expected answer that the answer lacks.
+
+        Words are left out: another gold place may say the same with others.
+        """
+        missing = set(self.compared.missing)
+        return tuple(
+            value.text
+            for value in find_quantities(self._item.expected)
+            if value.text in missing and not _digits_stand_in(self._judged.text, value)
+        )
+
+    def contradicts_source(self) -> bool:
+        """Whether the answer gives nothing of what is expected, and no gold text in force does."""
+        missing = set(self.compared.missing)
+        if not missing or missing != set(self.compared.wanted):
+            return False
+        quotes = [o.quote for o in self._gold_options if self._in_force(o.file)]
+        text = " ".join([*quotes, *(place.quote for place in self.places)])
+        found = completeness(self._item.expected, text, question=self._item.question)
+        expected = find_quantities(self._item.expected)
+        written = {value.text for value in expected if _digits_stand_in(text, value)}
+        return bool((missing & set(found.missing)) - written)
+
+    def _in_force(self, doc_id: str) -> bool:
+        as_of = self._item.as_of
+        return as_of is None or all(
+            current(chunk.validity, as_of=as_of)
+            for chunk in self._judged.retrieved
+            if chunk.chunk.doc_id == doc_id
+        )
+
+    def _holds(self, chunk: RetrievedChunk) -> bool:
+        if self._item.gold:
+            return on_gold(of_chunk(chunk), self._judged.record)
+        found = completeness(self._item.expected, chunk.chunk.text, question=self._item.question)
+        return bool(found.wanted) and not found.missing
+
+
+def _gives_another(ours: str, theirs: str, value: Quantity) -> bool:
+    """Whether `ours` has another value of the kind of `value`, and neither text has both."""
+    if has_value(ours, value):
+        return False
+    return any(
+        (other.kind, other.unit) == (value.kind, value.unit) and not has_value(theirs, other)
+        for other in find_quantities(ours)
+    )
+
+
+def _digits_stand_in(text: str, value: Quantity) -> bool:
+    """Whether the digits stand in the text, whatever unit a table's header gives them."""
+    digits = re.findall(r"\d[\d.,:]*\d|\d", value.text)
+    return bool(digits) and all(number in text for number in digits)

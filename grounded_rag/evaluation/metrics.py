@@ -1,106 +1,199 @@
-"""The catalogue of metrics and their results: counts, exact intervals, three states, no blend."""
+"""What a metric is and what it amounts to: counts, exact intervals, three states, no blend.
+
+The built-in metrics are in `catalogue`; a user's own are given as `metrics=`.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import Literal
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
 
-from grounded_rag.answer import Answer
-from grounded_rag.evaluation import answer_metrics as answers
-from grounded_rag.evaluation.gold import of_chunk, on_gold, pieces_covered
-from grounded_rag.evaluation.observed import (
-    NOT_APPLICABLE,
-    Basis,
-    Judged,
-    Observation,
-    failed,
-    share,
-    yes_or_no,
-)
-from grounded_rag.relevance import (
-    DEFAULT_THRESHOLD,
-    Relevance,
-    RelevanceJudge,
-    SentenceEmbedding,
-    relevance,
-    relevance_score,
-)
+from grounded_rag.errors import ConfigError
+from grounded_rag.evaluation.records import JudgedRecord
+from grounded_rag.protocols import Metric
 from grounded_rag.statistics import Interval, clopper_pearson
 from grounded_rag.types import Frozen
 
-
-def first_gold_rank(judged: Judged) -> int | None:
-    """Return the 1-based position of the first retrieved chunk on a gold place, or None."""
-    for rank, chunk in enumerate(judged.retrieved, start=1):
-        if on_gold(of_chunk(chunk), judged.record):
-            return rank
-    return None
+Kind = Literal["share", "mean"]
+Better = Literal["higher", "lower", "neither"]
 
 
-def hit_at(judged: Judged, *, k: int | None) -> Observation:
-    """Whether a gold place is among the first `k` retrieved chunks; None means among all.
+class Observation(NamedTuple):
+    """Hits among trials of one record.
+
+    No trials and no failures mean "not applicable". Failures are never counted as misses.
+
+    Attributes:
+        hits: What counts for the rate; a share between 0 and 1 for a mean.
+        trials: Number of things looked at.
+        failed: Number of things that could not be scored.
+        why: Why they could not.
+    """
+
+    hits: float = 0
+    trials: int = 0
+    failed: int = 0
+    why: str = ""
+
+
+NOT_APPLICABLE = Observation()
+
+
+def yes_or_no(hit: bool) -> Observation:
+    """Return the observation of one thing looked at."""
+    return Observation(hits=int(hit), trials=1)
+
+
+def could_not_score(why: str) -> Observation:
+    """Return the observation of something that could not be scored."""
+    return Observation(failed=1, why=why)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricSpec:
+    """One metric of a run; `docs/metrics.md` defines each built-in one under its name.
+
+    Attributes:
+        name: Name, as gate files use it.
+        group: What it is about.
+        title: What it is, in words.
+        unit: What is counted.
+        better: Which direction is good; "neither" for what only describes.
+        observe: Says hits and trials of one record.
+        kind: A share of counted things, or a mean of values between 0 and 1.
+    """
+
+    name: str
+    group: str
+    title: str
+    unit: str
+    better: Better
+    observe: Callable[[JudgedRecord], Observation]
+    kind: Kind = "share"
+
+
+OWN_METRICS = "own metrics"
+"""The group under which reports show what a user gives as `metrics=`."""
+
+_WHAT_A_METRIC_IS = (
+    "A metric is a function, or another callable with a `name`, that takes one judged record and "
+    "returns (hits, trials), or None where it does not apply: see docs/metrics.md."
+)
+
+
+def load_metric(named: str) -> Metric[JudgedRecord]:
+    """Return a user's own metric by its place, such as "my_package.metrics:short_answers".
+
+    Raises:
+        ConfigError: There is no such module or name, or it is no metric.
+    """
+    module, colon, name = named.partition(":")
+    if not (module and colon and name):
+        raise ConfigError(f"{named!r} names no metric.", hint='Write "package.module:function".')
+    try:
+        found = import_module(module)
+    except Exception as error:
+        raise ConfigError(
+            f"The metric {named!r} cannot be loaded: {one_line_error(error)}.",
+            hint="Install its package, or name the folder that holds it in PYTHONPATH.",
+        ) from error
+    try:
+        metric: Metric[JudgedRecord] = getattr(found, name)
+    except AttributeError as error:
+        raise ConfigError(
+            f"The module {module!r} has no {name!r}.", hint='Write "package.module:function".'
+        ) from error
+    own_metrics([metric])
+    return metric
+
+
+def own_metrics(
+    metrics: Sequence[Metric[JudgedRecord]], *, taken: Iterable[str] = ()
+) -> tuple[MetricSpec, ...]:
+    """Return a user's own metrics as those of a run.
 
     Args:
-        judged: The record.
-        k: Number of chunks that count.
+        metrics: The metrics.
+        taken: Names of other metrics.
+
+    Raises:
+        ConfigError: One is no metric, or its name is taken.
     """
-    missing = _missing(judged)
-    if missing is not None:
-        return missing
-    rank = first_gold_rank(judged)
-    return yes_or_no(rank is not None and (k is None or rank <= k))
+    names = set(taken)
+    specs: list[MetricSpec] = []
+    for metric in metrics:
+        spec = _own_metric(metric)
+        if spec.name in names:
+            raise ConfigError(
+                f"Two metrics are named {spec.name!r}.",
+                hint="Rename the function, or set its attribute `name`.",
+            )
+        names.add(spec.name)
+        specs.append(spec)
+    return tuple(specs)
 
 
-def reciprocal_rank(judged: Judged) -> Observation:
-    """One divided by the rank of the first chunk on a gold place; 0 where there is none."""
-    missing = _missing(judged)
-    if missing is not None:
-        return missing
-    rank = first_gold_rank(judged)
-    return Observation(hits=0 if rank is None else 1 / rank, trials=1)
+def _own_metric(metric: Any) -> MetricSpec:
+    if (
+        not callable(metric)
+        # A class would be called once a record and count nothing; an awaitable is no count.
+        or isinstance(metric, type)
+        or inspect.iscoroutinefunction(metric)
+    ):
+        raise ConfigError(f"{metric!r} is no metric.", hint=_WHAT_A_METRIC_IS)
+    name = getattr(metric, "name", None) or getattr(metric, "__name__", None)
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ConfigError(
+            f"The metric {metric!r} has no name.",
+            hint="Give a named function, or an object with the attribute `name`, such as "
+            '"short_answers".',
+        )
+    kind: Any = getattr(metric, "kind", "share")
+    better: Any = getattr(metric, "better", "higher")
+    if kind not in ("share", "mean") or better not in ("higher", "lower", "neither"):
+        raise ConfigError(
+            f"The metric {name!r} says kind {kind!r} and better {better!r}.",
+            hint='`kind` is "share" or "mean"; `better` is "higher", "lower" or "neither".',
+        )
+    return MetricSpec(
+        name=name,
+        group=OWN_METRICS,
+        title=str(getattr(metric, "title", "") or name.replace("_", " ").capitalize()),
+        unit=str(getattr(metric, "unit", "") or "things"),
+        better=better,
+        observe=partial(_observed, metric, kind),
+        kind=kind,
+    )
 
 
-def evidence_recall(judged: Judged) -> Observation:
-    """Needed pieces of evidence of which a place was retrieved."""
-    missing = _missing(judged)
-    if missing is not None:
-        return missing
-    covered = pieces_covered([of_chunk(chunk) for chunk in judged.retrieved], judged.record)
-    return share(sum(covered), len(covered))
+def _observed(metric: Metric[JudgedRecord], kind: Kind, judged: JudgedRecord) -> Observation:
+    """Return what a user's own metric counts; whatever goes wrong in it fails this record alone."""
+    if judged.state == "failed":
+        return could_not_score(judged.failure)
+    try:
+        counted = metric(judged)
+        if counted is None:
+            return NOT_APPLICABLE
+        hits, trials = counted
+        whole = int(trials) == trials and (kind == "mean" or int(hits) == hits)
+        if not whole or not 0 <= hits <= trials:
+            hint = "" if kind == "mean" else '; for values between 0 and 1, say kind = "mean"'
+            return could_not_score(f"{counted!r} is not (hits, trials){hint}")
+        return Observation(hits=hits, trials=int(trials))
+    except Exception as error:  # noqa: BLE001 - one bad record must not lose the run
+        return could_not_score(one_line_error(error))
 
 
-def _missing(judged: Judged) -> Observation | None:
-    if not judged.answerable or not judged.item.gold:
-        return NOT_APPLICABLE
-    if judged.record.answer is None and judged.state == "failed":
-        return failed(judged.failure)
-    if judged.record.other is not None and not judged.retrieved:
-        # A refusal that was recorded without its contexts: nobody says what was retrieved.
-        return NOT_APPLICABLE
-    return None
-
-
-__all__ = [
-    "DEFAULT_THRESHOLD",
-    "Relevance",
-    "RelevanceJudge",
-    "SentenceEmbedding",
-    "plain_answer",
-    "relevance",
-    "relevance_score",
-]
-
-
-def plain_answer(answer: Answer) -> str:
-    """Return the claims of an answer as text, without the marks of its citations."""
-    return " ".join(claim.text for claim in answer.claims)
-
-
-_FAILURES_KEPT = 50
+def one_line_error(error: Exception) -> str:
+    """Return an error's class and message as one line that any file can hold."""
+    message = " ".join(str(error).split()).encode("utf-8", "replace").decode()
+    return f"{type(error).__name__}: {message}"[:500]
 
 
 class MetricState(StrEnum):
@@ -119,15 +212,9 @@ class Failure(Frozen):
 
 
 class MetricResult(Frozen):
-    """One metric over a run.
+    """One metric over a run: what it is, as in `MetricSpec`, and what it amounts to.
 
     Attributes:
-        name: Name, as gate files use it.
-        group: What it is about.
-        title: What it is, in words.
-        unit: What is counted.
-        better: Which direction is good; "neither" for what only describes.
-        kind: A share of counted things, or a mean of values between 0 and 1.
         hits: Numerator.
         trials: Denominator.
         interval: 95 % interval: Clopper-Pearson for a share, Hoeffding for a mean.
@@ -141,8 +228,8 @@ class MetricResult(Frozen):
     group: str
     title: str
     unit: str
-    better: Literal["higher", "lower", "neither"]
-    kind: Literal["share", "mean"] = "share"
+    better: Better
+    kind: Kind = "share"
     hits: float
     trials: int
     interval: Interval
@@ -164,173 +251,15 @@ class MetricResult(Frozen):
         return MetricState.FAILED if self.failed else MetricState.NOT_APPLICABLE
 
 
-@dataclass(frozen=True, kw_only=True)
-class Metric:
-    """One entry of the catalogue; `docs/metrics.md` defines each under its name.
-
-    Attributes:
-        name: Name.
-        group: What it is about.
-        title: What it is, in words.
-        unit: What is counted.
-        better: Which direction is good.
-        observe: Says hits and trials of one record.
-        kind: A share or a mean.
-    """
-
-    name: str
-    group: str
-    title: str
-    unit: str
-    better: Literal["higher", "lower", "neither"]
-    observe: Callable[[Judged], Observation]
-    kind: Literal["share", "mean"] = "share"
-
-
-ANSWERABLE, UNANSWERABLE = "answerable questions", "unanswerable questions"
-_ANY, _RETRIEVAL = "all answers", "retrieval"
-_ANSWERS_REST = "what answers rest on"
-_CLAIMS_REST = "what claims rest on"
-_RESTS = {
-    Basis.VERBATIM: "Verbatim: statements of the source",
-    Basis.CONFIRMED: "Confirmed by a decider",
-    Basis.RESTATED: "Restated in the source's words",
-    Basis.OPEN: "Open: neither shown nor rejected",
-    Basis.REJECTED: "Shown although a check rejects it",
-    Basis.REFUSED: "Refused: not shown",
-}
-"""Titles of the shares by what a claim, or the weakest claim of an answer, rests on."""
-
-
-def catalogue(*, relevance_threshold: float | None = None) -> tuple[Metric, ...]:
-    """Return all metrics, the headline first.
-
-    Args:
-        relevance_threshold: Least first-pass score of an answer to the point; None where no
-            first pass was run.
-    """
-    relevance = partial(answers.relevant_answers, threshold=relevance_threshold)
-    return (
-        Metric(
-            name="faithful_answers", group=ANSWERABLE, title="Answers fully supported",
-            unit="answers", better="higher", observe=answers.faithful_answers,
-        ),
-        Metric(
-            name="faithful_claims", group=ANSWERABLE, title="Claims supported",
-            unit="claims", better="higher", observe=answers.faithful_claims,
-        ),
-        Metric(
-            name="correct_answers", group=ANSWERABLE, title="Answered with a gold citation",
-            unit="questions", better="higher", observe=answers.correct_answers,
-        ),
-        Metric(
-            name="wrong_answers", group=ANSWERABLE, title="Answered without a gold citation",
-            unit="questions", better="lower", observe=answers.wrong_answers,
-        ),
-        Metric(
-            name="false_refusals", group=ANSWERABLE, title="Refused although answerable",
-            unit="questions", better="lower", observe=answers.false_refusals,
-        ),
-        Metric(
-            name="complete_answers", group=ANSWERABLE,
-            title="Answers complete by value",
-            unit="answers", better="higher", observe=answers.complete_answers,
-        ),
-        Metric(
-            name="open_parts_named", group=ANSWERABLE, title="Open part of the question named",
-            unit="answers", better="higher", observe=answers.open_parts_named,
-        ),
-        Metric(
-            name="citation_precision", group=ANSWERABLE, title="Citations on a gold place",
-            unit="citations", better="higher", observe=answers.citation_precision,
-        ),
-        Metric(
-            name="citation_recall", group=ANSWERABLE, title="Needed evidence cited",
-            unit="pieces", better="higher", observe=answers.citation_recall,
-        ),
-        Metric(
-            name="right_refusals", group=UNANSWERABLE, title="Refused, as it should be",
-            unit="questions", better="higher", observe=answers.right_refusals,
-        ),
-        Metric(
-            name="quoted_misses", group=UNANSWERABLE,
-            title="Missed refusals that only quote",
-            unit="answers", better="neither", observe=answers.quoted_misses,
-        ),
-        Metric(
-            name="hallucinated_claims", group=_ANY, title="Claims shown that a check rejects",
-            unit="claims", better="lower", observe=answers.hallucinated_claims,
-        ),
-        Metric(
-            name="drafted_hallucinations", group=_ANY, title="Drafted claims that a check rejects",
-            unit="claims", better="neither", observe=answers.drafted_hallucinations,
-        ),
-        Metric(
-            name="quote_exactness", group=_ANY, title="Quotes literal as given",
-            unit="quotes", better="higher", observe=answers.quote_exactness,
-        ),
-        Metric(
-            name="relevant_answers", group=_ANY, title="Answers to the point",
-            unit="answers", better="higher", observe=relevance,
-        ),
-        Metric(
-            name="outdated_answers", group=_ANY, title="Answers on outdated evidence",
-            unit="answers", better="neither", observe=answers.outdated_answers,
-        ),
-        Metric(
-            name="unflagged_outdated_answers", group=_ANY, title="Outdated evidence not flagged",
-            unit="answers", better="lower", observe=answers.unflagged_outdated_answers,
-        ),
-        *(
-            Metric(
-                name=f"{on}_answers", group=_ANSWERS_REST, title=title, unit="questions",
-                better="neither", observe=partial(answers.answers_resting_on, on=on),
-            )
-            for on, title in _RESTS.items()
-        ),
-        *(
-            Metric(
-                name=f"{on}_claims", group=_CLAIMS_REST, title=title, unit="claims",
-                better="neither", observe=partial(answers.claims_resting_on, on=on),
-            )
-            for on, title in _RESTS.items()
-        ),
-        Metric(
-            name="open_support", group=_CLAIMS_REST, title="Support score of open claims",
-            unit="claims", better="neither", observe=answers.open_support, kind="mean",
-        ),
-        Metric(
-            name="parts_apart", group=_CLAIMS_REST, title="Parts of prose that state nothing",
-            unit="parts", better="neither", observe=answers.parts_apart,
-        ),
-        *(
-            Metric(
-                name=f"hit_at_{k or 'k'}", group=_RETRIEVAL,
-                title=f"Gold among the first {k}" if k else "Gold among all retrieved",
-                unit="questions", better="higher", observe=partial(hit_at, k=k),
-            )
-            for k in (1, 3, 5, None)
-        ),
-        Metric(
-            name="mrr", group=_RETRIEVAL, title="Mean reciprocal rank of gold",
-            unit="questions", better="higher", observe=reciprocal_rank, kind="mean",
-        ),
-        Metric(
-            name="evidence_recall", group=_RETRIEVAL, title="Needed evidence retrieved",
-            unit="pieces", better="higher", observe=evidence_recall,
-        ),
-    )  # fmt: skip
-
-
-PAIRED = ("faithful_answers", "correct_answers", "false_refusals", "right_refusals")
-"""Metrics with one yes or no a question, which two runs can be compared by, item by item."""
+# A report names the first records that failed; all of them are counted.
+_FAILURES_KEPT = 50
 
 
 @dataclass
 class Tally:
     """Sums the observations of one metric; its size does not grow with the run."""
 
-    metric: Metric
+    metric: MetricSpec
     hits: float = 0
     trials: int = 0
     scored: int = 0
@@ -338,17 +267,19 @@ class Tally:
     failed: int = 0
     failures: list[Failure] = field(default_factory=list)
 
-    def add(self, item: str, observation: Observation) -> None:
-        """Count one record."""
+    def add(self, judged: JudgedRecord) -> Observation:
+        """Count one record and return what was observed."""
+        observation = self.metric.observe(judged)
         self.hits += observation.hits
         self.trials += observation.trials
         self.scored += observation.trials > 0
         if observation.failed:
             self.failed += 1
             if len(self.failures) < _FAILURES_KEPT:
-                self.failures.append(Failure(item=item, why=observation.why))
+                self.failures.append(Failure(item=judged.item.id, why=observation.why))
         elif not observation.trials:
             self.not_applicable += 1
+        return observation
 
     def result(self) -> MetricResult:
         """Return the metric over all that was counted."""
@@ -370,16 +301,11 @@ class Tally:
         )
 
 
-def interval(hits: float, trials: int, *, kind: Literal["share", "mean"]) -> Interval:
+def interval(hits: float, trials: int, *, kind: Kind) -> Interval:
     """Return the 95 % interval of a share (exact) or of a mean of values between 0 and 1.
 
     A mean's is Hoeffding's (1963): it holds for any distribution and any number of values, and
-    is wide for that.
-
-    Args:
-        hits: Number of hits, or sum of the values.
-        trials: Number of trials or values; with 0 nothing is known.
-        kind: Which of the two it is.
+    is wide for that. Without trials nothing is known.
     """
     if kind == "share":
         return clopper_pearson(round(hits), trials)
@@ -388,19 +314,3 @@ def interval(hits: float, trials: int, *, kind: Literal["share", "mean"]) -> Int
     half = math.sqrt(math.log(2 / 0.05) / (2 * trials))
     mean = hits / trials
     return Interval(low=max(0.0, mean - half), high=min(1.0, mean + half))
-
-
-def measure(
-    records: Iterable[Judged], metrics: Sequence[Metric] | None = None
-) -> tuple[MetricResult, ...]:
-    """Return every metric over judged records, reading each record once.
-
-    Args:
-        records: The judged records.
-        metrics: Metrics to compute; None means the whole catalogue without relevance.
-    """
-    tallies = [Tally(metric) for metric in (catalogue() if metrics is None else metrics)]
-    for judged in records:
-        for tally in tallies:
-            tally.add(judged.item.id, tally.metric.observe(judged))
-    return tuple(tally.result() for tally in tallies)

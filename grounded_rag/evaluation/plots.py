@@ -14,15 +14,7 @@ _LEFT, _TOP, _BOTTOM, _RIGHT = 44, 14, 40, 14
 
 
 class Point(Frozen):
-    """A run in the plot of both directions.
-
-    Attributes:
-        label: Its name.
-        x: Rate of false refusals, with its interval.
-        y: Rate of missed refusals, with its interval.
-        x_interval: 95 % interval of `x`.
-        y_interval: 95 % interval of `y`.
-    """
+    """A run by its rates of false refusals (x) and of missed refusals (y)."""
 
     label: str
     x: float
@@ -32,18 +24,9 @@ class Point(Frozen):
 
 
 class Bin(Frozen):
-    """One bin of the reliability diagram.
-
-    Attributes:
-        low: Least score.
-        high: Greatest score.
-        mean: Mean score of its answers.
-        right: Right answers.
-        trials: Answers.
-    """
+    """Answers with a score from `low` up, their mean score, and how many of them are right."""
 
     low: float
-    high: float
     mean: float
     right: int
     trials: int
@@ -67,8 +50,7 @@ def point(label: str, false_refusals: MetricResult, right_refusals: MetricResult
 def two_directions(points: Sequence[Point]) -> str:
     """Return the plot of false refusals against missed refusals; down and left is better.
 
-    Args:
-        points: The run first, then what it is compared with.
+    The run comes first, then what it is compared with.
     """
     parts = _axes("answerable questions refused", "unanswerable questions answered")
     for index, one in reversed(list(enumerate(points))):
@@ -86,19 +68,13 @@ def two_directions(points: Sequence[Point]) -> str:
 
 
 def reliability_bins(scored: Sequence[tuple[float, bool]], *, count: int = 10) -> tuple[Bin, ...]:
-    """Return the answers by score, in bins of equal width; empty ones are left out.
-
-    Args:
-        scored: Score between 0 and 1, and whether the answer was right.
-        count: Number of bins.
-    """
+    """Return scores and whether each answer was right, in bins of equal width; no empty ones."""
     groups: list[list[tuple[float, bool]]] = [[] for _ in range(count)]
     for score, right in scored:
         groups[min(count - 1, int(score * count))].append((score, right))
     return tuple(
         Bin(
             low=index / count,
-            high=(index + 1) / count,
             mean=sum(score for score, _ in group) / len(group),
             right=sum(right for _, right in group),
             trials=len(group),

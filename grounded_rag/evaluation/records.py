@@ -1,114 +1,35 @@
-"""The records of an evaluation: golden items, what became of each, and what a run was made with.
+"""The records of an evaluation: what became of each golden item, and how metrics see it.
 
 A run is a folder with `run.json` (one `RunMeta`) and `records.jsonl` (one `EvalRecord` a line).
+A `JudgedRecord` is one record as all metrics and the diagnosis see it, whichever system answered.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AwareDatetime,
-    BeforeValidator,
-    Field,
-    JsonValue,
-    field_serializer,
-    model_validator,
-)
+from pydantic import AwareDatetime, Field, JsonValue, field_serializer
 
 from grounded_rag.answer import Answer
+from grounded_rag.config import Policy
+from grounded_rag.decision import shipping
+from grounded_rag.evaluation.datasets import Answerable, GoldenItem
 from grounded_rag.types import (
+    ClaimStatus,
+    ClaimVerdict,
     Draft,
+    Flag,
     Frozen,
-    Instant,
     RefusalReason,
     RetrievedChunk,
     Span,
+    Tier,
     Usage,
     Verification,
 )
-from grounded_rag.validity import parse_instant
-
-
-class Answerable(StrEnum):
-    """Whether the documents answer a question."""
-
-    YES = "yes"
-    NO = "no"
-    PART = "part"
-
-
-class GoldQuote(Frozen):
-    """One place that carries the fact: a document and characters copied from it.
-
-    Attributes:
-        file: Id of the document, usually its path in the corpus.
-        quote: A literal slice of the document's canonical text.
-    """
-
-    file: str
-    quote: str
-
-
-class GoldPiece(Frozen):
-    """One needed piece of evidence; any of its places will do."""
-
-    any_of: Annotated[tuple[GoldQuote, ...], Field(min_length=1)]
-
-
-def _blank_is_unknown(value: object) -> object:
-    return None if value == "" else value
-
-
-class GoldenItem(Frozen):
-    """One question with what a person knows about its answer; only `question` is needed.
-
-    Attributes:
-        id: Unique name; without one, a hash of question and `as_of`.
-        kind: Kind of question, for breakdowns.
-        tags: Traps, languages and the like, for breakdowns.
-        question: The question as a user asks it.
-        as_of: Moment for which the answer should hold, or None for today.
-        answerable: Whether the documents answer it; None where nobody has said so. Where
-            the field is left out, a given `expected` or `gold` means yes.
-        expected: The right answer in plain words.
-        gold: The needed pieces of evidence; the evidence is complete with one place of each.
-        unanswered: For `part`: the literal part of the question that stays open.
-        note: Remark for people.
-        split: Such as "dev" or "test".
-    """
-
-    id: str = ""
-    kind: str = ""
-    tags: tuple[str, ...] = ()
-    question: str
-    as_of: Annotated[
-        Instant | None,
-        BeforeValidator(lambda value: parse_instant(value) if isinstance(value, str) else value),
-    ] = None
-    answerable: Annotated[Answerable | None, BeforeValidator(_blank_is_unknown)] = None
-    expected: str = ""
-    gold: tuple[GoldPiece, ...] = ()
-    unanswered: str = ""
-    note: str = ""
-    split: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        filled = dict(value)
-        if "answerable" not in filled and (filled.get("expected") or filled.get("gold")):
-            filled["answerable"] = Answerable.YES
-        if not filled.get("id"):
-            named = f"{filled.get('question', '')}\x00{filled.get('as_of') or ''}"
-            digest = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
-            filled["id"] = f"q{digest[:12]}"
-        return filled
 
 
 class GoldPlace(Frozen):
@@ -119,13 +40,7 @@ class GoldPlace(Frozen):
 
 
 class RecordError(Frozen):
-    """Why there is no answer to judge.
-
-    Attributes:
-        kind: Class of the error.
-        message: What happened, in one line.
-        hint: What to do next, in one line.
-    """
+    """Why there is no answer to judge: class of the error, what happened, what to do next."""
 
     kind: str
     message: str
@@ -190,7 +105,7 @@ class EvalRecord(Frozen):
 
     @field_serializer("answer", mode="plain")
     def _with_trace(self, answer: Answer | None) -> dict[str, Any] | None:
-        """An answer's JSON leaves the trace out; a record is what a replay needs, so it is in."""
+        """Write the trace, which an answer's own JSON leaves out: a replay needs it."""
         if answer is None:
             return None
         whole = answer.model_dump(mode="json")
@@ -203,7 +118,7 @@ class CheckIdentity(Frozen):
 
     Attributes:
         name: Name of the check.
-        fingerprint: What tells versions of it apart: code, model and prompt.
+        fingerprint: What distinguishes versions of it: code, model and prompt.
     """
 
     name: str
@@ -211,15 +126,7 @@ class CheckIdentity(Frozen):
 
 
 class Prices(Frozen):
-    """Money for a million tokens of each kind.
-
-    Attributes:
-        input: Fresh input tokens.
-        output: Output tokens.
-        cache_read: Input tokens read from the provider's cache.
-        cache_write: Input tokens written to it.
-        currency: Name of the currency, for display.
-    """
+    """Money for a million tokens of each kind; the cache's are those read from or written to it."""
 
     input: Annotated[float, Field(ge=0)] = 0.0
     output: Annotated[float, Field(ge=0)] = 0.0
@@ -242,8 +149,6 @@ class IndexIdentity(Frozen):
 
     Attributes:
         name: Folder or corpus, as it was named.
-        documents: Number of documents.
-        chunks: Number of chunks.
         embedding: Name of the embedding, or "" for words alone.
         content_hash: SHA-256 over the ids and content hashes of the documents.
     """
@@ -259,22 +164,15 @@ class RunMeta(Frozen):
     """What a run was made with; two runs can be compared where these fields explain the rest.
 
     Attributes:
-        id: Name of the run.
-        started: When it began.
-        package_version: Version of grounded_rag.
         golden: Name of the golden set.
         golden_hash: SHA-256 over its items, in order.
         items: Number of golden items that the run is to cover.
         split: The split chosen, or "".
         generator: Name of the generator, or of the other system.
-        policy: The policy in force.
         fingerprint: SHA-256 over policy and prompts.
         refusal: The refusal string in force, or "" for the built-in one.
         verifier: SHA-256 over the code of the verifier.
-        checks: The support checks that ran.
         deciders: The models that confirmed claims.
-        index: What was searched.
-        prices: Prices of the tokens, where given.
         relevance_threshold: Least relevance score of an answer to the point.
         replay_of: Name of the run whose answers were judged again, or "".
     """
@@ -299,18 +197,177 @@ class RunMeta(Frozen):
     replay_of: str = ""
 
 
-_TIERS = {"high": "none", "checked": "confirmed", "lexical": "none"}
-_GONE = frozenset(
+class Basis(StrEnum):
+    """On what a claim rests, or why nothing of it was shown; the weakest comes last.
+
+    `open` is no reproach: nothing has shown the claim, and nothing speaks against it. `unchecked`
+    says that a check broke down, `rejected` that a hard check found what is wrong with the claim,
+    and `refused` that it was never shown.
+    """
+
+    VERBATIM = "verbatim"
+    CONFIRMED = "confirmed"
+    RESTATED = "restated"
+    OPEN = "open"
+    UNCHECKED = "unchecked"
+    REJECTED = "rejected"
+    REFUSED = "refused"
+
+
+_BY_STATUS = {
+    ClaimStatus.UNCHECKED: Basis.UNCHECKED,
+    ClaimStatus.OPEN: Basis.OPEN,
+    ClaimStatus.UNCITED: Basis.OPEN,
+    ClaimStatus.UNSUPPORTED: Basis.REJECTED,
+    ClaimStatus.CONTRADICTED: Basis.REJECTED,
+}
+_BY_TIER = {
+    Tier.VERBATIM: Basis.VERBATIM,
+    Tier.CONFIRMED: Basis.CONFIRMED,
+    # Its quote exists and nothing else is known: what the policy "spans-only" asks for.
+    Tier.NONE: Basis.OPEN,
+}
+
+
+def basis(claim: ClaimVerdict) -> Basis:
+    """Return on what a claim that was shown rests."""
+    if claim.status in _BY_STATUS:
+        return _BY_STATUS[claim.status]
+    return Basis.RESTATED if claim.restated else _BY_TIER[claim.tier]
+
+
+def is_rejected(claim: ClaimVerdict) -> bool:
+    """Whether a hard check says what is wrong with a claim; an open claim is not rejected."""
+    return basis(claim) is Basis.REJECTED
+
+
+def is_open(claim: ClaimVerdict) -> bool:
+    """Whether nothing has shown a claim and nothing speaks against it."""
+    return basis(claim) is Basis.OPEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRecord:
+    """What was shown for one question, and on what it rests: what every metric gets.
+
+    A plain dataclass: a replay makes thousands of them.
+
+    Attributes:
+        record: The record.
+        state: Answered (in part too), refused, or failed: nothing that could be scored.
+        failure: Why it failed, or "".
+        text: The text shown.
+        claims: The claims shown: in their own words, or restated in those of the source.
+        drafted: The claims of the first draft, or None where there was none.
+        withheld: The claims of the last draft of which nothing was shown.
+        support: Support score of each shown claim that is open, by its place in `claims`.
+        apart: Number of parts of the text that state nothing: headings, greetings, source lists.
+        flags: Remarks on the claims that the reader saw.
+        found: Remarks that the verifier would have made, shown or not.
+        unanswered: Parts of the question said to be open.
+        retrieved: What was retrieved, best first.
+        own_citations: Whether the citations are the system's own.
+    """
+
+    record: EvalRecord
+    state: Literal["answered", "refused", "failed"]
+    failure: str = ""
+    text: str = ""
+    claims: tuple[ClaimVerdict, ...] = ()
+    drafted: tuple[ClaimVerdict, ...] | None = None
+    withheld: tuple[ClaimVerdict, ...] = ()
+    support: tuple[float | None, ...] = ()
+    apart: int = 0
+    flags: tuple[Flag, ...] = ()
+    found: tuple[Flag, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    retrieved: tuple[RetrievedChunk, ...] = ()
+    own_citations: bool = True
+
+    @property
+    def item(self) -> GoldenItem:
+        """The golden item."""
+        return self.record.item
+
+    @property
+    def answered(self) -> bool:
+        """Whether an answer was given."""
+        return self.state == "answered"
+
+    @property
+    def answerable(self) -> bool | None:
+        """Whether the documents answer the question, at least in part; None: nobody has said."""
+        label = self.item.answerable
+        return None if label is None else label is not Answerable.NO
+
+
+def judged(record: EvalRecord, policy: Policy) -> JudgedRecord:
+    """Return a record as metrics see it; the policy says what ships of a drafted claim."""
+    if record.error is not None:
+        message = record.error.message.rstrip(".")
+        failure = f"{record.error.kind}: {message}. {record.error.hint}".rstrip()
+        return JudgedRecord(record=record, state="failed", failure=failure)
+    if record.other is not None:
+        return _of_other(record, record.other)
+    if record.answer is not None:
+        return _of_answer(record, record.answer, policy)
+    return JudgedRecord(record=record, state="failed", failure="The record holds no answer.")
+
+
+def _of_answer(record: EvalRecord, answer: Answer, policy: Policy) -> JudgedRecord:
+    drafts = [a.verification for a in answer.trace.attempts if a.verification is not None]
+    withheld = drafts[-1].claims if drafts else ()
+    if answer.answered:
+        withheld = tuple(verdict for verdict in withheld if not shipping(verdict, policy))
+    return JudgedRecord(
+        record=record,
+        # Where a check broke down, the refusal is neither right nor wrong: nobody knows.
+        state="failed" if record.unscored else "answered" if answer.answered else "refused",
+        failure="A check of the claims could not be completed." if record.unscored else "",
+        text=answer.text if answer.answered else "",
+        claims=answer.claims,
+        drafted=drafts[0].claims if drafts else None,
+        withheld=withheld,
+        flags=answer.flags,
+        found=answer.flags,
+        unanswered=answer.unanswered,
+        retrieved=answer.trace.retrieved,
+    )
+
+
+def _of_other(record: EvalRecord, other: OtherAnswer) -> JudgedRecord:
+    if other.refused:
+        return JudgedRecord(
+            record=record,
+            state="refused",
+            retrieved=other.contexts,
+            own_citations=other.own_citations,
+        )
+    if other.verification is None:
+        return JudgedRecord(record=record, state="failed", failure="The answer was never verified.")
+    return JudgedRecord(
+        record=record,
+        state="answered",
+        text=other.text,
+        claims=other.verification.claims,
+        support=other.support,
+        apart=len(other.apart),
+        # Ours, found afterwards: the other system's reader saw nothing of them.
+        found=other.verification.flags,
+        unanswered=other.verification.unanswered,
+        retrieved=other.contexts,
+        own_citations=other.own_citations,
+    )
+
+
+_TIERS_BEFORE = {"high": "none", "checked": "confirmed", "lexical": "none"}
+_REASONS_GONE = frozenset(
     {"low_overlap", "wrong_entity", "stronger_than_quote", "added_content", "far_from_quote"}
 )
-_WHY = "Version 0.1 called it {tier}; judge the run again to know more."
 
 
 def migrated(line: bytes) -> bytes:
-    """Return a record as this version writes it; one that already is stays as it is.
-
-    Args:
-        line: One line of `records.jsonl`.
+    """Return a line of version 0.1 as this version writes it; another stays as it is.
 
     Raises:
         ValueError: It is no JSON.
@@ -324,12 +381,13 @@ def _migrated(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     found = {key: _migrated(each) for key, each in value.items()}
-    if found.get("reason") in _GONE:
+    if found.get("reason") in _REASONS_GONE:
         found["reason"] = "unproven"
         if found.get("status") == "unsupported":
             # A word list had objected, which proves nothing either.
             found["status"] = "open"
-    if found.get("tier") in _TIERS and "status" in found:
-        found["why"] = _WHY.format(tier=found["tier"])
-        found["tier"] = _TIERS[found["tier"]]
+    if found.get("tier") in _TIERS_BEFORE and "status" in found:
+        tier = found["tier"]
+        found["why"] = f"Version 0.1 called it {tier}; judge the run again to know more."
+        found["tier"] = _TIERS_BEFORE[tier]
     return found

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from pydantic import Field
 
-from grounded_rag.evaluation.answer_metrics import correct_answers
-from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose
-from grounded_rag.evaluation.facts import Facts
-from grounded_rag.evaluation.metrics import PAIRED, MetricResult, Tally, catalogue
-from grounded_rag.evaluation.observed import Judged, judged
-from grounded_rag.evaluation.records import EvalRecord, Prices, RunMeta
+from grounded_rag.evaluation.catalogue import PAIRED, catalogue, cites_gold
+from grounded_rag.evaluation.diagnosis import Diagnosis, FailureKind, diagnose, is_known
+from grounded_rag.evaluation.metrics import OWN_METRICS, MetricResult, Tally, own_metrics
+from grounded_rag.evaluation.records import EvalRecord, JudgedRecord, Prices, RunMeta, judged
 from grounded_rag.evaluation.runs import Run, policy_of
+from grounded_rag.protocols import Metric, Share
 from grounded_rag.types import Frozen, Usage
 
-_KEPT = 4_096
+OwnMetrics = Sequence[Metric[JudgedRecord]]
+"""A user's own metrics, as `metrics=` takes them."""
+
+
+def report_of(run: Run, *, metrics: OwnMetrics = ()) -> EvalReport:
+    """Return the report of a run, reading one record at a time.
+
+    Args:
+        run: The run.
+        metrics: Metrics of your own besides the built-in ones; see `docs/metrics.md`.
+
+    Raises:
+        InputError: A record cannot be read.
+        ConfigError: One of `metrics` is no metric.
+    """
+    builder = ReportBuilder(run.meta, metrics=metrics)
+    for record in run.records():
+        builder.add(record)
+    return builder.result()
 
 
 class Latency(Frozen):
-    """Seconds of one stage over the answers of a run.
-
-    Attributes:
-        stage: Retrieve, generate, verify or total.
-        median: Half of the answers took no longer.
-        p95: 95 % of the answers took no longer.
-        longest: The longest.
-    """
+    """Seconds of one stage over the answers of a run; "total" is a stage, too."""
 
     stage: str
     median: float
@@ -46,8 +54,6 @@ class Costs(Frozen):
         reasked: Answers that took more than one draft.
         reasks: Drafts beyond the first, summed.
         money: What the tokens cost, or None without prices.
-        currency: Currency of `money`.
-        latency: Seconds by stage.
     """
 
     answers: int = 0
@@ -57,76 +63,6 @@ class Costs(Frozen):
     money: float | None = None
     currency: str = ""
     latency: tuple[Latency, ...] = ()
-
-
-@dataclass
-class _Sample:
-    """A uniform sample of at most `_KEPT` values (reservoir): exact for smaller runs."""
-
-    seed: int
-    seen: int = 0
-    longest: float = 0.0
-    values: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self._random = random.Random(self.seed)  # noqa: S311 - sampling, no secret
-
-    def add(self, value: float) -> None:
-        self.seen += 1
-        self.longest = max(self.longest, value)
-        if len(self.values) < _KEPT:
-            self.values.append(value)
-            return
-        place = self._random.randrange(self.seen)
-        if place < _KEPT:
-            self.values[place] = value
-
-    def latency(self, stage: str) -> Latency:
-        ordered = sorted(self.values)
-        last = len(ordered) - 1
-        return Latency(
-            stage=stage,
-            median=ordered[last // 2],
-            p95=ordered[min(last, int(0.95 * len(ordered)))],
-            longest=self.longest,
-        )
-
-
-class CostTally:
-    """Sums the costs of records; its size does not grow with the run."""
-
-    def __init__(self, prices: Prices | None) -> None:
-        self._prices = prices
-        self._answers = self._reasked = self._reasks = 0
-        self._usage = Usage()
-        stages = ("retrieve", "generate", "verify", "total")
-        self._stages = {stage: _Sample(seed) for seed, stage in enumerate(stages)}
-
-    def add(self, record: EvalRecord) -> None:
-        """Count one record; one without an answer of ours costs nothing that is known."""
-        answer = record.answer
-        if answer is None:
-            return
-        self._answers += 1
-        self._usage = self._usage + answer.usage
-        self._reasked += answer.attempts > 1
-        self._reasks += max(0, answer.attempts - 1)
-        for stage, sample in self._stages.items():
-            sample.add(getattr(answer.timings, stage))
-
-    def result(self) -> Costs:
-        """Return the sums."""
-        if not self._answers:
-            return Costs()
-        return Costs(
-            answers=self._answers,
-            usage=self._usage,
-            reasked=self._reasked,
-            reasks=self._reasks,
-            money=None if self._prices is None else self._prices.cost(self._usage),
-            currency="" if self._prices is None else self._prices.currency,
-            latency=tuple(sample.latency(stage) for stage, sample in self._stages.items()),
-        )
 
 
 class Standing(StrEnum):
@@ -145,16 +81,13 @@ class ItemRow(Frozen):
     """One item of a run.
 
     Attributes:
-        id: Id of the golden item.
-        kind: Kind of question.
-        split: Its split.
         answerable: Its label, or "".
-        question: The question.
         standing: What became of it.
         diagnosis: What went wrong, if anything.
         confidence: Relevance of the answer to its question: raw and uncalibrated; None where it
             was not scored.
         paired: Yes or no by metric, for comparing runs; a metric that says nothing is absent.
+        unscored: Why some metric could not score it; "" where all could.
     """
 
     id: str
@@ -166,19 +99,19 @@ class ItemRow(Frozen):
     diagnosis: Diagnosis
     confidence: float | None = None
     paired: dict[str, bool] = Field(default_factory=dict)
+    unscored: str = ""
+
+    @property
+    def wrong(self) -> str:
+        """What went wrong, in words; "" for nothing."""
+        kind = self.diagnosis.kind
+        return "" if kind is FailureKind.NONE else kind.replace("_", " ")
 
 
 class KindRow(Frozen):
     """Counts of one kind of question.
 
-    Attributes:
-        kind: The kind.
-        answerable: The label of its items.
-        items: Number of items.
-        right: Right answers, or right refusals where they are unanswerable.
-        refused: Refusals.
-        wrong: Wrong answers, or missed refusals.
-        errors: Items without a result.
+    A refusal of an unanswerable question is right, and an answer to it is wrong.
     """
 
     kind: str
@@ -239,31 +172,46 @@ class EvalReport(Frozen):
 class ReportBuilder:
     """Builds a report record by record; what it keeps of each is one small row."""
 
-    def __init__(self, meta: RunMeta) -> None:
+    def __init__(self, meta: RunMeta, *, metrics: OwnMetrics = ()) -> None:
         self._meta = meta
         self._policy = policy_of(meta)
-        self._tallies = [
-            Tally(metric) for metric in catalogue(relevance_threshold=meta.relevance_threshold)
-        ]
-        self._costs = CostTally(meta.prices)
+        built_in = catalogue(relevance_threshold=meta.relevance_threshold)
+        own = own_metrics(metrics, taken=(metric.name for metric in built_in))
+        self._tallies = [Tally(metric) for metric in (*built_in, *own)]
+        self._costs = _CostTally(meta.prices)
         self._rows: list[ItemRow] = []
         self._support: dict[str, tuple[float | None, ...]] = {}
 
-    def add(self, record: EvalRecord) -> ItemRow:
-        """Count one record and return its row."""
+    def add(self, record: EvalRecord) -> None:
+        """Count one record."""
         seen = judged(record, self._policy)
         paired: dict[str, bool] = {}
+        unscored = ""
         for tally in self._tallies:
-            observation = tally.metric.observe(seen)
-            tally.add(record.item.id, observation)
-            if tally.metric.name in PAIRED and observation.trials:
-                paired[tally.metric.name] = bool(observation.hits)
+            metric, observation = tally.metric, tally.add(seen)
+            if observation.failed and not unscored:
+                unscored = observation.why or "It could not be scored."
+            one_yes_or_no = observation.trials == 1 and observation.hits in (0, 1)
+            if one_yes_or_no and (metric.name in PAIRED or metric.group == OWN_METRICS):
+                paired[metric.name] = bool(observation.hits)
         self._costs.add(record)
         if any(score is not None for score in seen.support):
             self._support[record.item.id] = seen.support
-        row = _row(seen, paired)
-        self._rows.append(row)
-        return row
+        diagnosis = diagnose(seen)
+        self._rows.append(
+            ItemRow(
+                id=seen.item.id,
+                kind=seen.item.kind,
+                split=seen.item.split,
+                answerable=seen.item.answerable or "",
+                question=seen.item.question,
+                standing=_standing(seen, diagnosis),
+                diagnosis=diagnosis,
+                confidence=record.scores.get("relevance") if seen.claims else None,
+                paired=paired,
+                unscored=unscored,
+            )
+        )
 
     def result(self) -> EvalReport:
         """Return the report."""
@@ -283,35 +231,7 @@ class ReportBuilder:
         )
 
 
-def report_of(run: Run) -> EvalReport:
-    """Return the report of a run, reading one record at a time.
-
-    Raises:
-        InputError: A record cannot be read.
-    """
-    builder = ReportBuilder(run.meta)
-    for record in run.records():
-        builder.add(record)
-    return builder.result()
-
-
-def _row(seen: Judged, paired: dict[str, bool]) -> ItemRow:
-    item = seen.item
-    diagnosis = diagnose(seen)
-    return ItemRow(
-        id=item.id,
-        kind=item.kind,
-        split=item.split,
-        answerable=item.answerable or "",
-        question=item.question,
-        standing=_standing(seen, diagnosis),
-        diagnosis=diagnosis,
-        confidence=_confidence(seen),
-        paired=paired,
-    )
-
-
-def _standing(seen: Judged, diagnosis: Diagnosis) -> Standing:
+def _standing(seen: JudgedRecord, diagnosis: Diagnosis) -> Standing:
     if seen.state == "failed":
         return Standing.ERROR
     if seen.answerable is None:
@@ -320,19 +240,10 @@ def _standing(seen: Judged, diagnosis: Diagnosis) -> Standing:
         return Standing.RIGHT_REFUSAL if seen.state == "refused" else Standing.MISSED_REFUSAL
     if seen.state == "refused":
         return Standing.FALSE_REFUSAL
-    if not Facts(seen).known:
+    if not is_known(seen.item):
         return Standing.UNLABELLED
-    if seen.item.gold:
-        right = bool(correct_answers(seen).hits)
-    else:
-        right = diagnosis.kind is FailureKind.NONE
+    right = cites_gold(seen) if seen.item.gold else diagnosis.kind is FailureKind.NONE
     return Standing.RIGHT if right else Standing.WRONG
-
-
-def _confidence(seen: Judged) -> float | None:
-    if not seen.answered or not seen.claims:
-        return None
-    return seen.record.scores.get("relevance")
 
 
 def _kinds(rows: Iterable[ItemRow]) -> tuple[KindRow, ...]:
@@ -344,14 +255,103 @@ def _kinds(rows: Iterable[ItemRow]) -> tuple[KindRow, ...]:
             kind=kind or "-",
             answerable=answerable,
             items=len(group),
-            right=_of(group, Standing.RIGHT, Standing.RIGHT_REFUSAL),
-            refused=_of(group, Standing.RIGHT_REFUSAL, Standing.FALSE_REFUSAL),
-            wrong=_of(group, Standing.WRONG, Standing.MISSED_REFUSAL),
-            errors=_of(group, Standing.ERROR),
+            right=_count(group, Standing.RIGHT, Standing.RIGHT_REFUSAL),
+            refused=_count(group, Standing.RIGHT_REFUSAL, Standing.FALSE_REFUSAL),
+            wrong=_count(group, Standing.WRONG, Standing.MISSED_REFUSAL),
+            errors=_count(group, Standing.ERROR),
         )
         for (answerable, kind), group in sorted(groups.items(), reverse=True)
     )
 
 
-def _of(rows: Iterable[ItemRow], *standings: Standing) -> int:
+def _count(rows: Iterable[ItemRow], *standings: Standing) -> int:
     return sum(row.standing in standings for row in rows)
+
+
+class OpenClaims(Frozen):
+    """The open claims of a run.
+
+    Attributes:
+        claims: How many there are.
+        mean: Mean of their figures; None without any.
+        calibrated: Whether the figures are P(true) by a calibrated model. Otherwise they are raw
+            support scores, which order claims and are no probabilities.
+        by_item: The figures by item, in the order of its open claims; None is unknown.
+    """
+
+    claims: int
+    mean: Share | None = None
+    calibrated: bool = False
+    by_item: dict[str, tuple[Share | None, ...]] = Field(default_factory=dict)
+
+
+def open_claims(
+    support: Mapping[str, tuple[float | None, ...]],
+    likely: Mapping[str, tuple[float | None, ...]] | None = None,
+) -> OpenClaims:
+    """Return the open claims of a run with their figures.
+
+    Args:
+        support: Support scores of its claims by item; None for a claim that is not open.
+        likely: P(true) of its claims by item, where a calibrated model gives it.
+    """
+    found: dict[str, tuple[float | None, ...]] = {}
+    for item, scores in support.items():
+        figures = scores if likely is None else likely.get(item, ())
+        places = [place for place, score in enumerate(scores) if score is not None]
+        if places:
+            found[item] = tuple(figures[at] if at < len(figures) else None for at in places)
+    known = [figure for figures in found.values() for figure in figures if figure is not None]
+    return OpenClaims(
+        claims=sum(map(len, found.values())),
+        mean=sum(known) / len(known) if known else None,
+        calibrated=likely is not None,
+        by_item=found,
+    )
+
+
+_STAGES = ("retrieve", "generate", "verify", "total")
+
+
+class _CostTally:
+    """Sums the costs of records."""
+
+    def __init__(self, prices: Prices | None) -> None:
+        self._prices = prices
+        self._usage = Usage()
+        self._drafts: list[int] = []
+        self._seconds: dict[str, list[float]] = {stage: [] for stage in _STAGES}
+
+    def add(self, record: EvalRecord) -> None:
+        """Count one record; one without an answer of ours costs nothing that is known."""
+        answer = record.answer
+        if answer is not None:
+            self._usage = self._usage + answer.usage
+            self._drafts.append(answer.attempts)
+            for stage, seconds in self._seconds.items():
+                seconds.append(getattr(answer.timings, stage))
+
+    def result(self) -> Costs:
+        """Return the sums."""
+        if not self._drafts:
+            return Costs()
+        return Costs(
+            answers=len(self._drafts),
+            usage=self._usage,
+            reasked=sum(drafts > 1 for drafts in self._drafts),
+            reasks=sum(max(0, drafts - 1) for drafts in self._drafts),
+            money=None if self._prices is None else self._prices.cost(self._usage),
+            currency="" if self._prices is None else self._prices.currency,
+            latency=tuple(_latency(stage, seconds) for stage, seconds in self._seconds.items()),
+        )
+
+
+def _latency(stage: str, seconds: Sequence[float]) -> Latency:
+    ordered = sorted(seconds)
+    last = len(ordered) - 1
+    return Latency(
+        stage=stage,
+        median=ordered[last // 2],
+        p95=ordered[min(last, int(0.95 * len(ordered)))],
+        longest=ordered[last],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -13,13 +13,12 @@ from pathlib import Path
 import anyio
 
 from grounded_rag.errors import GroundedRAGError, InputError
+from grounded_rag.evaluation.datasets import GoldenItem, golden_hash, load_golden, select
 from grounded_rag.evaluation.gold import gold_places
-from grounded_rag.evaluation.golden import golden_hash, load_golden
-from grounded_rag.evaluation.metrics import plain_answer
-from grounded_rag.evaluation.provenance import meta_of, text_reader
-from grounded_rag.evaluation.records import EvalRecord, GoldenItem, Prices, RecordError, RunMeta
-from grounded_rag.evaluation.report import EvalReport, ReportBuilder
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.metrics import one_line_error
+from grounded_rag.evaluation.records import EvalRecord, Prices, RecordError, RunMeta
+from grounded_rag.evaluation.report import EvalReport, OwnMetrics, ReportBuilder
+from grounded_rag.evaluation.runs import Run, meta_of, text_reader
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.relevance import DEFAULT_THRESHOLD, RelevanceJudge, SentenceEmbedding, relevance
 from grounded_rag.types import Frozen
@@ -72,6 +71,7 @@ def evaluate(
     run: Path | str | None = None,
     split: str | None = None,
     limit: int | None = None,
+    metrics: OwnMetrics = (),
     options: Options | None = None,
 ) -> EvalReport:
     """Ask every question of a golden set and measure what comes out.
@@ -84,15 +84,26 @@ def evaluate(
             nothing but the report.
         split: Only items of this split.
         limit: Only so many items, spread evenly over the set.
+        metrics: Metrics of your own besides the built-in ones; see `docs/metrics.md`.
         options: Concurrency, relevance, prices, progress.
 
     Raises:
         InputError: The golden set is broken, or the folder holds a run of another set or of
             other settings.
+        ConfigError: One of `metrics` is no metric.
     """
     # Provider clients live on the loop of the object that owns them; that is where we run, too.
     return rag._loop.run(
-        partial(aevaluate, rag, golden, run=run, split=split, limit=limit, options=options)
+        partial(
+            aevaluate,
+            rag,
+            golden,
+            run=run,
+            split=split,
+            limit=limit,
+            metrics=metrics,
+            options=options,
+        )
     )
 
 
@@ -103,57 +114,36 @@ async def aevaluate(
     run: Path | str | None = None,
     split: str | None = None,
     limit: int | None = None,
+    metrics: OwnMetrics = (),
     options: Options | None = None,
 ) -> EvalReport:
     """Ask every question of a golden set; the asynchronous twin of `evaluate`."""
     options = options or Options()
-    name = str(golden) if isinstance(golden, (str, Path)) else "items"
+    named = isinstance(golden, (str, Path))
     items = load_golden(golden) if isinstance(golden, (str, Path)) else tuple(golden)
     items = select(items, split=split, limit=limit)
+    meta = meta_of(
+        rag,
+        golden=str(golden) if named else "items",
+        golden_hash=golden_hash(items),
+        items=len(items),
+        split=split or "",
+        prices=options.prices,
+        threshold=options.threshold if options.relevance is not None else None,
+    )
+    # Before anything is asked: a metric that is none must not cost a run.
+    ReportBuilder(meta, metrics=metrics)
     with ExitStack() as stack:
-        folder = Path(run) if run is not None else None
-        if folder is None:
+        if run is None:
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="grounded-rag-"))
-            folder = Path(temporary) / "run"
-        meta = meta_of(
-            rag,
-            golden=name,
-            golden_hash=golden_hash(items),
-            items=len(items),
-            split=split or "",
-            prices=options.prices,
-            threshold=options.threshold if options.relevance is not None else None,
-        )
-        opened = stack.enter_context(_continued(folder, meta))
+            run = Path(temporary) / "run"
+        opened = stack.enter_context(_continued(Path(run), meta))
         done = opened.resume()
         await _ask_all(rag, [i for i in items if i.id not in done], opened, options, len(done))
-        builder = ReportBuilder(opened.meta)
+        builder = ReportBuilder(opened.meta, metrics=metrics)
         for record in opened.records():
             builder.add(record)
         return builder.result()
-
-
-def select(
-    items: Sequence[GoldenItem], *, split: str | None = None, limit: int | None = None
-) -> tuple[GoldenItem, ...]:
-    """Return the items of a split, at most `limit` of them, spread evenly over the set.
-
-    Sets are often sorted by kind; the first items would be of one kind.
-
-    Raises:
-        InputError: None is left, or an id comes twice.
-    """
-    chosen = tuple(item for item in items if split is None or item.split == split)
-    if limit is not None and limit < len(chosen):
-        chosen = tuple(chosen[number * len(chosen) // limit] for number in range(limit))
-    if not chosen:
-        splits = sorted({item.split or "-" for item in items})
-        raise InputError(
-            f"No item is left with split {split!r}.", hint=f"The splits are: {', '.join(splits)}."
-        )
-    if len({item.id for item in chosen}) < len(chosen):
-        raise InputError("An id comes twice.", hint="Give each item an id of its own.")
-    return chosen
 
 
 def _continued(folder: Path, meta: RunMeta) -> Run:
@@ -186,26 +176,26 @@ async def _ask_all(
 ) -> None:
     """Write a record an item as it is done, at most `concurrency` under way."""
     text_of = text_reader(rag)
-    report = options.progress or _silent
-    total = done + len(items)
-    state = Progress(done=done, total=total)
-    report(state)
+    state = Progress(done=done, total=done + len(items))
+    if options.progress is not None:
+        options.progress(state)
     left = iter(items)
     broken: list[Exception] = []
 
     async def work() -> None:
         nonlocal state
         for item in left:
-            record = await _record(rag, item, options, text_of)
+            record = await _ask(rag, item, options, text_of)
             try:
                 run.append(record)
                 state = Progress(
                     done=state.done + 1,
-                    total=total,
+                    total=state.total,
                     item=item.id,
                     errors=state.errors + (record.error is not None),
                 )
-                report(state)
+                if options.progress is not None:
+                    options.progress(state)
             except Exception as error:  # noqa: BLE001 - raised again below, without a group
                 broken.append(error)
                 group.cancel_scope.cancel()
@@ -217,11 +207,7 @@ async def _ask_all(
         raise broken[0]
 
 
-def _silent(progress: Progress) -> None:
-    del progress
-
-
-async def _record(
+async def _ask(
     rag: GroundedRAG,
     item: GoldenItem,
     options: Options,
@@ -235,7 +221,8 @@ async def _record(
         if options.relevance is not None and answer.answered:
             found = await relevance(
                 item.question,
-                plain_answer(answer),
+                # The claims alone: marks of citation say nothing about relevance.
+                " ".join(claim.text for claim in answer.claims),
                 options.relevance,
                 threshold=options.threshold,
                 judge=options.judge,
@@ -252,14 +239,56 @@ async def _record(
             seconds=time.perf_counter() - before,
         )
     except Exception as error:  # noqa: BLE001 - one bad record must not lose the run
-        hint = error.hint if isinstance(error, GroundedRAGError) else ""
-        message = error.message if isinstance(error, GroundedRAGError) else str(error)
+        kind, _, message = one_line_error(error).partition(": ")
+        hint = ""
+        if isinstance(error, GroundedRAGError):
+            message, hint = error.message, error.hint
         return EvalRecord(
             item=item,
-            error=RecordError(
-                kind=type(error).__name__,
-                message=message.encode("utf-8", "replace").decode()[:500],
-                hint=hint,
-            ),
+            error=RecordError(kind=kind, message=message, hint=hint),
             seconds=time.perf_counter() - before,
         )
+
+
+def write_run(
+    meta: RunMeta,
+    records: Iterable[EvalRecord],
+    folder: Path | str | None,
+    *,
+    metrics: OwnMetrics = (),
+    progress: ProgressHook | None = None,
+    wanted: Iterable[str] = (),
+) -> EvalReport:
+    """Write records that nobody has to be asked for as they come, and return their report.
+
+    Args:
+        meta: What the run is made with.
+        records: The records.
+        folder: Folder of the run; None keeps nothing but the report.
+        metrics: A user's own metrics.
+        progress: Called after each record.
+        wanted: Ids that should have a record; what is left of them is missing.
+    """
+    builder = ReportBuilder(meta, metrics=metrics)
+    done = errors = 0
+    left = set(wanted)
+    with ExitStack() as stack:
+        run = None if folder is None else stack.enter_context(Run.create(folder, meta))
+        for record in records:
+            if run is not None:
+                # What was recorded once can be read again: no need to wait for the disk.
+                run.append(record, durable=False)
+            builder.add(record)
+            done += 1
+            left.discard(record.item.id)
+            errors += record.error is not None
+            if progress is not None:
+                total = max(meta.items, done)
+                progress(Progress(done=done, total=total, item=record.item.id, errors=errors))
+    if meta.items:
+        return builder.result()
+    # A file of answers says how many it holds when it has been read.
+    counted = meta.model_copy(update={"items": done + len(left)})
+    if run is not None:
+        run.rewrite(counted)
+    return builder.result().model_copy(update={"meta": counted, "missing": len(left)})

@@ -1,23 +1,42 @@
-"""A run on disk: `run.json` and an append-only `records.jsonl` that survives a crash."""
+"""A run on disk, and what it was made with.
+
+A run is a folder with `run.json` and an append-only `records.jsonl` that survives a crash.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
 import io
 import json
 import os
-from collections.abc import Iterator, Sequence
+import types
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from importlib import resources
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, Unpack
 
 from pydantic import JsonValue, ValidationError
 
 from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError, InputError
-from grounded_rag.evaluation.records import EvalRecord, RunMeta, migrated
-from grounded_rag.options import Options, make_parts
-from grounded_rag.protocols import Query
+from grounded_rag.evaluation.records import (
+    CheckIdentity,
+    EvalRecord,
+    IndexIdentity,
+    Prices,
+    RunMeta,
+    migrated,
+)
+from grounded_rag.options import Options as RAGOptions
+from grounded_rag.options import make_parts
+from grounded_rag.protocols import Query, SupportCheck
+from grounded_rag.rag import GroundedRAG
 from grounded_rag.types import RetrievedChunk
+from grounded_rag.verification.checks import Staged, stages
+from grounded_rag.version import __version__
 
 META = "run.json"
 RECORDS = "records.jsonl"
@@ -52,7 +71,7 @@ class Run:
         run = cls(folder, meta)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(folder / META, meta.model_dump_json(indent=2).encode() + b"\n")
+            run.rewrite(meta)
             (folder / RECORDS).touch()
         except OSError as error:
             raise InputError(
@@ -89,7 +108,14 @@ class Run:
     def rewrite(self, meta: RunMeta) -> None:
         """Replace what is said about the run; the records stay."""
         self.meta = meta
-        _write_whole(self.folder / META, meta.model_dump_json(indent=2).encode() + b"\n")
+        path = self.folder / META
+        # A crash leaves the file whole or as it was.
+        part = path.with_name(f"{path.name}.part")
+        with part.open("wb") as file:
+            file.write(meta.model_dump_json(indent=2).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
 
     def append(self, record: EvalRecord, *, durable: bool = True) -> None:
         """Write one record.
@@ -104,7 +130,7 @@ class Run:
         line = record.model_dump_json().encode() + b"\n"
         try:
             if self._file is None:
-                mend(self.folder / RECORDS)
+                _cut_unfinished_line(self.folder / RECORDS)
                 self._file = (self.folder / RECORDS).open("ab")
             self._file.write(line)
             if durable:
@@ -175,12 +201,7 @@ class Run:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
@@ -195,33 +216,13 @@ def _record(line: bytes) -> EvalRecord:
             raise error from None
 
 
-def mend(path: Path) -> None:
+def _cut_unfinished_line(path: Path) -> None:
     """Cut off a last line that a crash left without its end."""
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        end = file.seek(0, os.SEEK_END)
-        if end == 0:
-            return
-        position, tail = end, b""
-        while position > 0 and b"\n" not in tail:
-            step = min(65_536, position)
-            position -= step
-            file.seek(position)
-            tail = file.read(step) + tail
-        kept = position + tail.rfind(b"\n") + 1
-        if kept != end:
+    if path.exists():
+        with path.open("r+b") as file:
+            # Only the last line can lack its end.
+            kept = sum(len(line) for line in file if line.endswith(b"\n"))
             file.truncate(kept)
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a small file so that a crash leaves it whole or absent."""
-    part = path.with_name(f"{path.name}.part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
 
 
 def _first_line(error: Exception) -> str:
@@ -229,11 +230,7 @@ def _first_line(error: Exception) -> str:
 
 
 def policy_of(meta: RunMeta, **changes: JsonValue) -> Policy:
-    """Return the policy of a run.
-
-    Args:
-        meta: The run.
-        **changes: Fields to change, such as one whose value is not known any more.
+    """Return the policy of a run, with fields changed, such as one whose value is gone.
 
     Raises:
         InputError: Another version of the package made the run, with rules unknown here.
@@ -252,23 +249,20 @@ def policy_of(meta: RunMeta, **changes: JsonValue) -> Policy:
         ) from error
 
 
-class _Nothing:
+class _NoRetriever:
     """A retriever for parts that are never asked."""
 
     async def retrieve(self, query: Query) -> Sequence[RetrievedChunk]:  # noqa: ARG002
         return ()
 
 
-def policy_fingerprint(**options: Unpack[Options]) -> str:
+def policy_fingerprint(**options: Unpack[RAGOptions]) -> str:
     """Return the fingerprint that answers made with these options carry.
-
-    Args:
-        options: See `Options`; none stands for the defaults.
 
     Raises:
         ConfigError: Options do not fit together.
     """
-    return make_parts(_Nothing(), options).fingerprint
+    return make_parts(_NoRetriever(), options).fingerprint
 
 
 def fingerprint_of(path: Path | str) -> str:
@@ -281,24 +275,183 @@ def fingerprint_of(path: Path | str) -> str:
         InputError: It cannot be read, or says nothing about its policy.
     """
     path = Path(path)
-    if path.is_dir() and (path / META).exists():
-        found: Any = Run.open(path).meta.fingerprint
+    hint = "Give a run folder, an answer from `ask --json`, or a receipt."
+    found: Any = None
+    if Run.exists(path):
+        found = Run.open(path).meta.fingerprint
     else:
-        found = _field(path)
+        try:
+            body = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{path} cannot be read: {error}.", hint=hint) from error
+        if isinstance(body, dict):
+            found = body.get("fingerprint")
     if not isinstance(found, str) or not found:
-        raise InputError(
-            f"{path} does not say under which policy it was made.",
-            hint="Give a run folder, an answer from `ask --json`, or a receipt.",
-        )
+        raise InputError(f"{path} does not say under which policy it was made.", hint=hint)
     return found
 
 
-def _field(path: Path) -> Any:
-    try:
-        body = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} cannot be read: {error}.",
-            hint="Give a run folder, an answer from `ask --json`, or a receipt.",
-        ) from error
-    return body.get("fingerprint") if isinstance(body, dict) else None
+_TEXTS_KEPT = 256
+
+
+def meta_of(
+    rag: GroundedRAG,
+    *,
+    golden: str,
+    golden_hash: str,
+    items: int,
+    split: str,
+    prices: Prices | None,
+    threshold: float | None,
+) -> RunMeta:
+    """Return what a run over `rag` is made with."""
+    parts = rag._parts
+    return RunMeta(
+        id=new_id(),
+        started=dt.datetime.now(dt.UTC),
+        package_version=__version__,
+        golden=golden,
+        golden_hash=golden_hash,
+        items=items,
+        split=split,
+        generator=_generator_name(rag),
+        policy=parts.policy.model_dump(mode="json"),
+        fingerprint=parts.fingerprint,
+        refusal=parts.refusal,
+        verifier=verifier_fingerprint(),
+        checks=check_identities(parts.rules.checks),
+        # Their names carry their versions.
+        deciders=tuple(
+            CheckIdentity(name=name, fingerprint=model.name)
+            for name, model in (
+                ("entailment", parts.rules.entailment),
+                ("judge", parts.rules.judge),
+            )
+            if model is not None
+        ),
+        index=_index_identity(rag),
+        prices=prices,
+        relevance_threshold=threshold,
+    )
+
+
+def _generator_name(rag: GroundedRAG) -> str:
+    """Return what the generator calls itself, or how it was named."""
+    parts = rag._parts
+    for attribute in ("name", "model"):
+        value = getattr(parts.generator, attribute, None)
+        if isinstance(value, str) and value:
+            return value
+    return parts.generator_name
+
+
+def new_id() -> str:
+    """Return a name for a run that sorts by time."""
+    now = dt.datetime.now(dt.UTC)
+    return f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+def _index_identity(rag: GroundedRAG) -> IndexIdentity:
+    """Return what is searched; an object made from a retriever alone does not say."""
+    opened = rag._index
+    if opened is None:
+        return IndexIdentity(name=type(rag._parts.retriever).__name__)
+    status = opened.index.status()
+    digest = hashlib.sha256()
+    for doc_id, state in sorted(opened.index.states().items()):
+        digest.update(f"{doc_id}\x00{state.content_hash}\x00".encode("utf-8", "surrogatepass"))
+    embedding = status.embedding
+    return IndexIdentity(
+        name=str(opened.path),
+        documents=status.documents,
+        chunks=status.chunks,
+        embedding="" if embedding is None else embedding.name,
+        content_hash=digest.hexdigest(),
+    )
+
+
+def text_reader(rag: GroundedRAG) -> Callable[[str], str | None] | None:
+    """Return a function that gives the text of a document, or None without an index."""
+    opened = rag._index
+    if opened is None:
+        return None
+
+    @lru_cache(maxsize=_TEXTS_KEPT)
+    def text_of(doc_id: str) -> str | None:
+        document = opened.index.document(doc_id)
+        return None if document is None else document.text
+
+    return text_of
+
+
+_VERIFIER = ("verification", "text", "types", "data", "decision.py", "validity.py")
+
+
+@cache
+def verifier_fingerprint() -> str:
+    """Return the SHA-256, hexadecimal, over code and word lists that judge claims and decide."""
+    digest = hashlib.sha256()
+    package = resources.files("grounded_rag")
+    for name in _VERIFIER:
+        for path, data in sorted(_sources(package.joinpath(name), name)):
+            digest.update(path.encode() + b"\x00" + data)
+    return digest.hexdigest()
+
+
+def _sources(node: resources.abc.Traversable, path: str) -> Iterable[tuple[str, bytes]]:
+    if node.is_file():
+        if path.endswith((".py", ".toml")):
+            yield path, node.read_bytes()
+        return
+    for child in node.iterdir():
+        yield from _sources(child, f"{path}/{child.name}")
+
+
+def check_name(check: SupportCheck) -> str:
+    """Return a check's `name`, or the name of its function or class.
+
+    Its recorded signals are found by this name, so `Signal.check` should equal it.
+    """
+    name = getattr(check, "name", None) or getattr(check, "__name__", None)
+    return name if isinstance(name, str) else type(check).__name__
+
+
+def check_identities(checks: Sequence[SupportCheck] | None) -> tuple[CheckIdentity, ...]:
+    """Return what distinguishes each check and its version; None means the built-in checks.
+
+    A check may say so itself, by an attribute `fingerprint` or `version`. A function is known by
+    its code. An object that says nothing is never taken for the same again.
+    """
+    return tuple(
+        CheckIdentity(name=check_name(check), fingerprint=_fingerprint(check))
+        for check in all_checks(checks)
+    )
+
+
+def all_checks(checks: Sequence[SupportCheck] | None) -> tuple[SupportCheck, ...]:
+    """Return the given checks, or the built-in ones for None."""
+    return stages(None).first if checks is None else tuple(checks)
+
+
+def _fingerprint(check: SupportCheck) -> str:
+    for attribute in ("fingerprint", "version"):
+        value = getattr(check, attribute, None)
+        if isinstance(value, str) and value:
+            return value
+    if isinstance(check, Staged):
+        inner = _fingerprint(check.check)
+        return f"{check.role} {check.only_open} {inner}" if inner else ""
+    if (getattr(check, "__module__", "") or "").startswith("grounded_rag.verification."):
+        return verifier_fingerprint()
+    code = getattr(check, "__code__", None)
+    if isinstance(code, types.CodeType) and not getattr(check, "__closure__", None):
+        return hashlib.sha256(_code(code)).hexdigest()
+    return ""
+
+
+def _code(code: types.CodeType) -> bytes:
+    parts = [code.co_code, repr(code.co_names).encode(), repr(code.co_varnames).encode()]
+    for constant in code.co_consts:
+        nested = isinstance(constant, types.CodeType)
+        parts.append(_code(constant) if nested else repr(constant).encode())
+    return b"\x00".join(parts)

@@ -20,18 +20,16 @@ from grounded_rag.evaluation.certificate import (
     make_bound,
     upper_bound,
 )
-from grounded_rag.evaluation.gate import GateRules, judge_gate
+from grounded_rag.evaluation.datasets import GoldenItem, GoldPiece, GoldQuote
+from grounded_rag.evaluation.gate import GateRules, check_gate
+from grounded_rag.evaluation.other_systems import evaluate_answers
 from grounded_rag.evaluation.records import (
     EvalRecord,
-    GoldenItem,
-    GoldPiece,
     GoldPlace,
-    GoldQuote,
     IndexIdentity,
     RecordError,
     RunMeta,
 )
-from grounded_rag.evaluation.replay import evaluate_answers
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.rag import GroundedRAG
@@ -260,7 +258,7 @@ def test_what_another_system_left_out_is_missing_and_nothing_is_certified(tmp_pa
     )
     report = evaluate_answers(answers, golden=golden, run=tmp_path / "run")
     assert (report.missing, report.meta.items) == (1, 2)
-    assert not judge_gate(report, GateRules()).passed
+    assert not check_gate(report, GateRules()).passed
     assert report_of(Run.open(tmp_path / "run")).missing == 1
     with pytest.raises(InputError, match="1 of 2"):
         certify(tmp_path / "run")

@@ -4,9 +4,8 @@ import datetime as dt
 
 from grounded_rag.config import Policy
 from grounded_rag.evaluation.gold import gold_places
-from grounded_rag.evaluation.observed import judged
-from grounded_rag.evaluation.other_systems import Context, Recorded, judge_other
-from grounded_rag.evaluation.records import EvalRecord, GoldenItem, OtherAnswer
+from grounded_rag.evaluation.other_systems import RecordedAnswer, judge_other
+from grounded_rag.evaluation.records import EvalRecord, GoldenItem, OtherAnswer, judged
 from grounded_rag.testing import make_chunk, make_draft
 from grounded_rag.types import Signal, Validity
 from grounded_rag.verification import verify
@@ -92,13 +91,13 @@ def refused(*, of=None, retrieved=("fees.md", "cards.md", "hours.md")):
 
 def without_context(of=None):
     """What becomes of an answer that was recorded without its contexts."""
-    content = Recorded(item=of or item(), text="It costs 2 euros.", contexts=())
+    content = RecordedAnswer(item=of or item(), text="It costs 2 euros.", contexts=())
     return judge_other(content, rules=Rules())
 
 
 def empty_text(of=None):
     """What becomes of an answer without any text."""
-    content = Recorded(item=of or item(), text=" ", contexts=(Context(id="fees.md#1", text=FEE),))
+    content = RecordedAnswer(item=of or item(), text=" ", contexts=chunks("fees.md"))
     return judge_other(content, rules=Rules())
 
 

@@ -5,15 +5,16 @@ import json
 import pytest
 
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.gold import completeness
-from grounded_rag.evaluation.golden import (
+from grounded_rag.evaluation.datasets import (
+    Answerable,
+    GoldenItem,
     check_golden,
     golden_hash,
     golden_stats,
     load_golden,
     new_golden,
 )
-from grounded_rag.evaluation.records import Answerable, GoldenItem
+from grounded_rag.evaluation.gold import completeness
 from grounded_rag.types import Document, Span
 
 TEXT = "# Fees\n\nThe monthly fee of the basic account is two euros. Short one.\n"

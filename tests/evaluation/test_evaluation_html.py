@@ -10,8 +10,7 @@ import pytest
 from evaluation_records import FEE, RIGHT, WRONG, answered, item, refused, without_context
 
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.comparison import compare
-from grounded_rag.evaluation.gate import GateRules, judge_gate
+from grounded_rag.evaluation.gate import GateRules, check_gate, compare
 from grounded_rag.evaluation.html_report import write_html
 from grounded_rag.evaluation.plots import Point, reliability, reliability_bins, two_directions
 from grounded_rag.evaluation.records import RunMeta
@@ -71,7 +70,7 @@ def page(tmp_path):
             baseline = run("before", before)[1]
             comparison = compare(report, baseline)
         if gate is not None:
-            result = judge_gate(report, gate, comparison=comparison)
+            result = check_gate(report, gate, comparison=comparison)
         write_html(
             tmp_path / "r.html", made, report, gate=result, comparison=comparison, baseline=baseline
         )

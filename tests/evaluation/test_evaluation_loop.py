@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from grounded_rag import GroundedRAG, StructuredGenerator
 from grounded_rag.cli.app import app
-from grounded_rag.evaluation.comparison import compare
-from grounded_rag.evaluation.gate import GateRules, judge_gate
+from grounded_rag.evaluation.gate import GateRules, check_gate, compare
 from grounded_rag.evaluation.html_report import write_html
 from grounded_rag.evaluation.runner import evaluate
 from grounded_rag.evaluation.runs import Run
@@ -157,7 +156,7 @@ def test_over_a_scripted_claude_a_worse_prompt_fails_the_gate_and_what_flipped_i
     good, claude = run_claude(index, corpus, tmp_path / "good", marker=marker)
     assert claude.calls == good.costs.usage.calls == len(FACTS) + len(UNKNOWN)
     assert good.metric("correct_answers").hits == len(FACTS)
-    assert judge_gate(good, GATE, comparison=compare(good, good)).passed
+    assert check_gate(good, GATE, comparison=compare(good, good)).passed
 
     worse = tmp_path / "prompts"
     worse.mkdir()
@@ -166,7 +165,7 @@ def test_over_a_scripted_claude_a_worse_prompt_fails_the_gate_and_what_flipped_i
         (worse / path.name).write_text(content, encoding="utf-8")
     bad, _ = run_claude(index, corpus, tmp_path / "bad", prompts=worse, marker=marker)
     comparison = compare(bad, good)
-    gate = judge_gate(bad, GATE, comparison=comparison)
+    gate = check_gate(bad, GATE, comparison=comparison)
     assert not gate.passed
     flipped = comparison.metric("correct_answers").flips
     assert {flip.item for flip in flipped} == set(FACTS)

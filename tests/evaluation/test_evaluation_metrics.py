@@ -22,7 +22,8 @@ from evaluation_records import (
 
 from grounded_rag import GroundedRAG
 from grounded_rag.answer import Answer
-from grounded_rag.evaluation.metrics import MetricState, catalogue, interval, measure
+from grounded_rag.evaluation.catalogue import catalogue
+from grounded_rag.evaluation.metrics import MetricState, Tally, interval
 from grounded_rag.evaluation.records import EvalRecord
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import AnswerStatus, Refusal, RefusalReason, Signal, Trace, Validity
@@ -89,6 +90,14 @@ UNANSWERABLE = {
     "outdated_answers": "- - F - 0/1 0/1 0/1",
     "unflagged_outdated_answers": "- - F - - - -",
 }
+
+
+def measure(records, metrics=None):
+    tallies = [Tally(metric) for metric in (catalogue() if metrics is None else metrics)]
+    for record in records:
+        for tally in tallies:
+            tally.add(record)
+    return tuple(tally.result() for tally in tallies)
 
 
 def shown(observation):

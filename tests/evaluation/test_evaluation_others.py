@@ -7,10 +7,8 @@ from evaluation_records import CARD, FEE, NOISE, QUESTION
 
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.attribution import attribute
-from grounded_rag.evaluation.other_systems import Unreadable, read_answers
-from grounded_rag.evaluation.prose_parts import prose_parts
-from grounded_rag.evaluation.replay import evaluate_answers
+from grounded_rag.evaluation.other_systems import UnreadableLine, evaluate_answers, read_answers
+from grounded_rag.evaluation.prose import attribute, prose_parts
 from grounded_rag.evaluation.report import Standing
 from grounded_rag.evaluation.runs import Run
 from grounded_rag.resources import default_refusal
@@ -137,8 +135,8 @@ def test_bad_lines_are_errors_of_their_own(file):
     report = report_of(path)
     assert report.errors == 5
     assert sum(one.standing is Standing.RIGHT for one in report.items) == 1
-    lines = [line.content for line in read_answers(path)]
-    messages = [line.error.message for line in lines if isinstance(line, Unreadable)]
+    lines = read_answers(path)
+    messages = [line.error.message for line in lines if isinstance(line, UnreadableLine)]
     assert any("'answer'" in message for message in messages)
     assert all(message.startswith("line ") for message in messages)
 
@@ -356,9 +354,9 @@ def test_a_line_that_cannot_be_read_keeps_its_id_and_says_what_to_do(
     golden.write_text(json.dumps({"id": "q1", "question": QUESTION}) + "\n", encoding="utf-8")
     path = file({**OWN, "contexts": contexts})
     (line,) = read_answers(path)
-    assert line.content.item.id == "q1"
-    assert problem in line.content.error.message
-    assert step in line.content.error.hint
+    assert line.item.id == "q1"
+    assert problem in line.error.message
+    assert step in line.error.hint
     report = report_of(path, golden=golden)
     assert (report.errors, report.missing) == (1, 0)
 

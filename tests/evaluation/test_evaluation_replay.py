@@ -5,14 +5,19 @@ from evaluation_records import FEE, TODAY, item
 
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation import provenance as checks_module
+from grounded_rag.evaluation import runs as checks_module
 from grounded_rag.evaluation.certificate import certify_run
-from grounded_rag.evaluation.comparison import compare
-from grounded_rag.evaluation.provenance import check_identities, check_name, verifier_fingerprint
-from grounded_rag.evaluation.replay import replay
+from grounded_rag.evaluation.gate import compare
+from grounded_rag.evaluation.rejudging import replay
 from grounded_rag.evaluation.report import report_of
 from grounded_rag.evaluation.runner import evaluate
-from grounded_rag.evaluation.runs import Run, policy_of
+from grounded_rag.evaluation.runs import (
+    Run,
+    check_identities,
+    check_name,
+    policy_of,
+    verifier_fingerprint,
+)
 from grounded_rag.protocols import Generation
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import (
@@ -107,7 +112,7 @@ def test_a_changed_model_is_asked_and_its_word_counts(tmp_path):
 def test_a_changed_verifier_runs_the_rules_again_and_leaves_the_model_alone(tmp_path, monkeypatch):
     source = record(tmp_path / "a", LOOSE, checks=[*default_checks(), Model()])
     monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
-    monkeypatch.setattr("grounded_rag.evaluation.replay.verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.rejudging.verifier_fingerprint", lambda: "another")
     model = Model()
     replay(source, run=tmp_path / "b", checks=[*default_checks(), model])
     assert model.asked == 0
@@ -300,7 +305,7 @@ def test_a_veto_under_another_name_is_never_lost(tmp_path, monkeypatch):
     source = record(tmp_path / "a", *[GOOD] * 3, checks=checks, unproven="refuse")
     assert not only(source).answer.answered
     monkeypatch.setattr(checks_module, "verifier_fingerprint", lambda: "another")
-    monkeypatch.setattr("grounded_rag.evaluation.replay.verifier_fingerprint", lambda: "another")
+    monkeypatch.setattr("grounded_rag.evaluation.rejudging.verifier_fingerprint", lambda: "another")
     replay(source, run=tmp_path / "b", checks=[*default_checks(), odd])
     assert not only(tmp_path / "b").answer.answered
 
@@ -308,7 +313,7 @@ def test_a_veto_under_another_name_is_never_lost(tmp_path, monkeypatch):
 def test_answers_of_other_systems_are_judged_again_as_well(tmp_path):
     import json
 
-    from grounded_rag.evaluation.replay import evaluate_answers
+    from grounded_rag.evaluation.other_systems import evaluate_answers
 
     answers = tmp_path / "answers.jsonl"
     rows = [

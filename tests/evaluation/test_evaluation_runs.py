@@ -7,9 +7,10 @@ from evaluation_records import FEE, item
 
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.errors import InputError
+from grounded_rag.evaluation.datasets import select
 from grounded_rag.evaluation.records import EvalRecord, Prices, RecordError, RunMeta
 from grounded_rag.evaluation.report import Standing, report_of
-from grounded_rag.evaluation.runner import Options, aevaluate, evaluate, select
+from grounded_rag.evaluation.runner import Options, aevaluate, evaluate
 from grounded_rag.evaluation.runs import RECORDS, Run
 from grounded_rag.protocols import Generation
 from grounded_rag.relevance import relevance

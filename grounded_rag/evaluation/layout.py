@@ -1,0 +1,272 @@
+"""A report laid out for people: which tables, rows, cells and states every rendering shows.
+
+The HTML, Markdown, JUnit and terminal reports mark this up, and decide nothing but how much of it
+they have room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from grounded_rag.evaluation.catalogue import PAIRED
+from grounded_rag.evaluation.diagnosis import FailureKind
+from grounded_rag.evaluation.gate import Comparison, Flip, GateResult
+from grounded_rag.evaluation.metrics import OWN_METRICS, MetricResult
+from grounded_rag.evaluation.records import Basis
+from grounded_rag.evaluation.report import Costs, EvalReport, ItemRow, KindRow, Standing
+
+Tone = Literal["", "good", "bad", "warn", "muted"]
+
+STANDING_TONES: dict[Standing, Tone] = {
+    Standing.RIGHT: "good",
+    Standing.RIGHT_REFUSAL: "good",
+    Standing.WRONG: "bad",
+    Standing.MISSED_REFUSAL: "bad",
+    Standing.FALSE_REFUSAL: "warn",
+    Standing.UNLABELLED: "muted",
+    Standing.ERROR: "bad",
+}
+BASIS_TONES: dict[Basis, Tone] = {
+    Basis.VERBATIM: "good",
+    Basis.CONFIRMED: "good",
+    Basis.RESTATED: "good",
+    Basis.OPEN: "muted",
+    Basis.UNCHECKED: "muted",
+    Basis.REJECTED: "bad",
+    Basis.REFUSED: "warn",
+}
+BY_CONSTRUCTION = (
+    "Faithfulness is measured with the verifier that gates the answers: for our own pipeline it is "
+    "100 % by construction, and says that nothing slipped past it. “Answered with a gold citation” "
+    "is measured against people's labels."
+)
+
+
+class Cell(NamedTuple):
+    """One cell of a table.
+
+    Attributes:
+        text: What it says.
+        tone: What it means, for colours.
+        data: Whether the text is of a question, a document, a model or a user's code, and so may
+            hold markup; what is not data is written in this package.
+        note: What a rendering with room for it adds: the name that gate files use.
+    """
+
+    text: str
+    tone: Tone = ""
+    data: bool = False
+    note: str = ""
+
+
+class Group(NamedTuple):
+    """Rows under a common title, which may be ""."""
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+class Table(NamedTuple):
+    """A table; `numbers` are the columns that hold numbers."""
+
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...]
+    numbers: range = range(0)
+
+
+class MetricLine(NamedTuple):
+    """One metric in words: its rate, what was counted, and both in one sentence."""
+
+    name: str
+    title: str
+    rate: str
+    counted: str
+    sentence: str
+
+
+class ReportLayout(NamedTuple):
+    """Everything that reports show besides the answers themselves.
+
+    Attributes:
+        facts: What the run was made with.
+        gate: What the gate says, where there is one.
+        headline: The metrics that are shown first.
+        metrics: All metrics in words.
+        table: All metrics.
+        comparison: The run beside its baseline, where there is one.
+        flips: What flipped, by metric; a metric without a flip is absent.
+        costs: What it cost, in words; "" where that is unknown.
+        latency: Seconds of each stage.
+        kinds: Counts by kind of question.
+        went_wrong: Number of items by what went wrong, in words.
+        items: The questions.
+        missing: Items without a record.
+    """
+
+    facts: tuple[str, ...]
+    gate: GateResult | None
+    headline: tuple[MetricLine, ...]
+    metrics: tuple[MetricLine, ...]
+    table: Table
+    comparison: Comparison | None
+    flips: dict[str, Table]
+    costs: str
+    latency: Table
+    kinds: Table
+    went_wrong: tuple[str, ...]
+    items: tuple[ItemRow, ...]
+    missing: int
+
+    @property
+    def wrong_items(self) -> tuple[ItemRow, ...]:
+        """The questions with which something went wrong."""
+        return tuple(row for row in self.items if row.wrong)
+
+    @property
+    def errors(self) -> tuple[ItemRow, ...]:
+        """The questions that ended in an error."""
+        return tuple(row for row in self.items if row.standing is Standing.ERROR)
+
+
+def lay_out(
+    report: EvalReport, *, gate: GateResult | None = None, comparison: Comparison | None = None
+) -> ReportLayout:
+    """Return what every rendering of a report shows."""
+    lines = tuple(map(_metric_line, report.metrics))
+    paired = () if comparison is None else comparison.metrics
+    return ReportLayout(
+        facts=tuple(_facts(report)),
+        gate=gate,
+        headline=tuple(line for line in lines if line.name in PAIRED),
+        metrics=lines,
+        table=_metrics(report.metrics),
+        comparison=comparison,
+        flips={metric.metric: _flips(metric.flips) for metric in paired if metric.flips},
+        costs=_costs(report.costs) if report.costs.answers else "",
+        latency=_latency(report.costs),
+        kinds=_kinds(report.kinds),
+        went_wrong=tuple(
+            f"{count} {kind.replace('_', ' ')}"
+            for kind, count in report.diagnoses.items()
+            if kind != FailureKind.NONE
+        ),
+        items=report.items,
+        missing=report.missing,
+    )
+
+
+def _facts(report: EvalReport) -> Iterator[str]:
+    meta = report.meta
+    policy = ("support", "unproven", "on_failed_claim")
+    yield f"{len(report.items)} of {meta.items} questions"
+    yield f"generator {meta.generator or '-'}"
+    yield f"policy {', '.join(str(meta.policy.get(name, '-')) for name in policy)}"
+    # The folder's name alone: where it lies on a machine is nobody's business.
+    yield f"index {Path(meta.index.name).name or '-'} ({meta.index.documents} documents)"
+    yield f"{meta.started:%Y-%m-%d %H:%M} UTC"
+    yield f"run {meta.id}"
+    if meta.replay_of:
+        yield f"judged again from {meta.replay_of}"
+
+
+def _rate(result: MetricResult) -> str:
+    """Return a percentage, a mean, or the metric's state."""
+    if result.value is None:
+        return result.state.replace("_", " ")
+    return f"{result.value:.1%}" if result.kind == "share" else f"{result.value:.3f}"
+
+
+def _metric_line(result: MetricResult) -> MetricLine:
+    low, high = result.interval.low, result.interval.high
+    rate, failed = _rate(result), f"{result.failed} failed to score" if result.failed else ""
+    if not result.trials:
+        return MetricLine(result.name, result.title, rate, failed or "nothing to count", rate)
+    hits = f"{result.hits:g} of " if result.kind == "share" else ""
+    counted = f"{hits}{result.trials} {result.unit}, {low:.1%} to {high:.1%}"
+    count = f"{_count(result)} {result.unit}"
+    return MetricLine(
+        name=result.name,
+        title=result.title,
+        rate=rate,
+        counted=f"{counted}, {failed}" if failed else counted,
+        sentence=f"{rate} ({count}, 95 % interval {low:.1%} to {high:.1%})",
+    )
+
+
+def _count(result: MetricResult) -> str:
+    return f"{result.hits:g}/{result.trials}" if result.kind == "share" else f"{result.trials}"
+
+
+def _metrics(results: Sequence[MetricResult]) -> Table:
+    return Table(
+        columns=("metric", "rate", "count", "95 % interval", "n/a", "failed"),
+        groups=tuple(
+            Group(title, tuple(map(_metric_row, group)))
+            for title, group in groupby(results, key=lambda result: result.group)
+        ),
+        numbers=range(1, 6),
+    )
+
+
+def _metric_row(result: MetricResult) -> tuple[Cell, ...]:
+    low, high = result.interval.low, result.interval.high
+    return (
+        Cell(result.title, data=result.group == OWN_METRICS, note=result.name),
+        Cell(_rate(result)),
+        Cell(_count(result) if result.trials else ""),
+        Cell(f"{low:.1%} – {high:.1%}" if result.trials else ""),
+        Cell(str(result.not_applicable)),
+        Cell(str(result.failed), tone="bad" if result.failed else ""),
+    )
+
+
+def _flips(flips: Sequence[Flip]) -> Table:
+    rows = tuple(
+        (
+            Cell(flip.change, tone="bad" if flip.change == "worse" else "good"),
+            Cell(flip.item, data=True),
+            Cell(flip.before),
+            Cell(flip.now),
+            Cell(flip.question, data=True),
+        )
+        for flip in flips
+    )
+    return Table(("", "item", "before", "now", "question"), (Group("", rows),))
+
+
+def _costs(costs: Costs) -> str:
+    money = "" if costs.money is None else f", {costs.money:.4f} {costs.currency}"
+    return (
+        f"{costs.usage.calls} calls, {costs.usage.total_tokens:,} tokens{money}, "
+        f"re-asks: {costs.reasks}, in {costs.reasked} of {costs.answers} answers"
+    )
+
+
+def _latency(costs: Costs) -> Table:
+    rows = tuple(
+        (
+            Cell(stage.stage),
+            *(Cell(f"{seconds:.3f} s") for seconds in (stage.median, stage.p95, stage.longest)),
+        )
+        for stage in costs.latency
+    )
+    return Table(("stage", "median", "95 %", "longest"), (Group("", rows),), range(1, 4))
+
+
+def _kinds(kinds: Sequence[KindRow]) -> Table:
+    rows = tuple(
+        (
+            Cell(row.kind, data=True),
+            Cell(row.answerable or "-"),
+            *(
+                Cell(str(count))
+                for count in (row.right, row.refused, row.wrong, row.errors, row.items)
+            ),
+        )
+        for row in kinds
+    )
+    columns = ("kind", "answerable", "right", "refused", "wrong", "errors", "items")
+    return Table(columns, (Group("", rows),), range(2, 7))
