@@ -29,7 +29,7 @@ from grounded_rag.cli.options import (
 from grounded_rag.cli.terminal import console, counting_bar, ingest_bar
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import Comparison, compare
-from grounded_rag.evaluation.factuality.reporting import RunFactuality
+from grounded_rag.evaluation.factuality import RunFactuality
 from grounded_rag.evaluation.gate import GateResult, judge_gate, load_gate
 from grounded_rag.evaluation.html_report import write_html
 from grounded_rag.evaluation.markdown_report import junit_xml, markdown
@@ -285,7 +285,7 @@ class Scoring:
         """
         if self.model is None:
             return None
-        from grounded_rag.evaluation.factuality.reporting import factuality_of
+        from grounded_rag.evaluation.factuality import factuality_of
 
         run = Run.open(folder)
         with run_bar("Scoring", enabled=enabled) as hook:

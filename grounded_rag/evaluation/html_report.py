@@ -15,8 +15,7 @@ from pathlib import Path
 
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import Comparison
-from grounded_rag.evaluation.factuality.model import FactualityModel
-from grounded_rag.evaluation.factuality.reporting import RunFactuality
+from grounded_rag.evaluation.factuality import FactualityModel, RunFactuality
 from grounded_rag.evaluation.gate import GateResult
 from grounded_rag.evaluation.markdown_report import rate
 from grounded_rag.evaluation.metrics import MetricResult
