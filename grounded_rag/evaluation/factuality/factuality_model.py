@@ -264,7 +264,7 @@ class ScoredItem(Frozen):
         item: Id of the golden item.
         question: The question.
         claims: The shipped claims, in order.
-        lowest: Lowest P(true) of them; None if one could not be scored.
+        lowest: What `lowest_probability` says of them.
     """
 
     item: str

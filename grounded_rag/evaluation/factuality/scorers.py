@@ -106,7 +106,7 @@ def builtin_scorers(*, entailment: EntailmentModel | None = None) -> Scorers:
         entailment: Scores faithfulness and, as MaxNLI, faithful claims. The blend stays for the
             unfaithful ones.
     """
-    # Imported here because loading an embedding takes time that fitting and reading do not need.
+    # Imported here: who fits or reads a model with other scorers needs no embedding.
     from grounded_rag.index.embedding import default_embedding
 
     embedding = default_embedding().embedding

@@ -42,13 +42,8 @@ class ReviewItem(Frozen):
     Attributes:
         at: When it was queued.
         reasons: Why it was queued; never empty.
-        question: The question.
-        text: The text shown.
-        status: Answered, partial or refused.
-        refusal: Reason of a refusal.
-        flags: Kinds of the answer's flags.
+        text: The text shown to the user.
         sources: Ids of the cited documents.
-        generator: Name of the generator.
         fingerprint: SHA-256 over policy and prompts.
         probability: Lowest P(true) of a claim, if it was scored.
     """
