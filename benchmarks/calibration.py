@@ -28,8 +28,8 @@ from pathlib import Path
 from support import rows
 
 from grounded_rag.evaluation.factuality import (
-    Labelled,
     LabelledClaim,
+    LabelledScores,
     Measured,
     Variant,
     builtin_scorers,
@@ -97,7 +97,7 @@ SETS = {
 
 
 def figures(
-    scored: list[Labelled], variant: Variant, deals: int
+    scored: list[LabelledScores], variant: Variant, deals: int
 ) -> tuple[dict[str, float], dict[str, Measured]]:
     """Return the mean of each figure over the deals, and the first deal with its intervals."""
     labels = [row.true for row in scored]
@@ -130,7 +130,7 @@ def chance_ece(probabilities: tuple[float, ...], draws: int = 200) -> float:
     return statistics.fmean(values)
 
 
-def report(name: str, scored: list[Labelled], deals: int) -> bool:
+def report(name: str, scored: list[LabelledScores], deals: int) -> bool:
     """Print the figures of one set; return whether all that is asked of it holds."""
     labels = [row.true for row in scored]
     base = sum(labels) / len(labels)

@@ -27,7 +27,7 @@ from grounded_rag.cli.options import (
 )
 from grounded_rag.cli.terminal import console, counting_bar, ingest_bar
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.factuality.reporting import RunFactuality
+from grounded_rag.evaluation.factuality import RunFactuality
 from grounded_rag.evaluation.gate import Comparison, GateResult, check_gate, compare, load_gate
 from grounded_rag.evaluation.html_report import write_html
 from grounded_rag.evaluation.other_systems import Format, evaluate_answers
@@ -287,7 +287,7 @@ class Scoring:
         """
         if self.model is None:
             return None
-        from grounded_rag.evaluation.factuality.reporting import factuality_of
+        from grounded_rag.evaluation.factuality import factuality_of
 
         run = Run.open(folder)
         with run_bar("Scoring", enabled=enabled) as hook:

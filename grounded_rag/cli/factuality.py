@@ -65,8 +65,8 @@ def calibrate(
     A calibration holds for claims like the labelled ones, made under the same policy.
     """
     from grounded_rag.evaluation.factuality import builtin_scorers, read_labelled
+    from grounded_rag.evaluation.factuality.factuality_model import Variant
     from grounded_rag.evaluation.factuality.fit import calibrate_claims
-    from grounded_rag.evaluation.factuality.model import Variant
     from grounded_rag.evaluation.runs import fingerprint_of, policy_fingerprint
     from grounded_rag.options import make_entailment
 

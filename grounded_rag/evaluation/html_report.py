@@ -15,8 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.factuality.model import FactualityModel
-from grounded_rag.evaluation.factuality.reporting import RunFactuality
+from grounded_rag.evaluation.factuality import FactualityModel, RunFactuality
 from grounded_rag.evaluation.gate import Comparison, GateResult
 from grounded_rag.evaluation.layout import (
     BASIS_TONES,

@@ -11,25 +11,18 @@ import pytest
 
 from grounded_rag.errors import PromptError, ProviderUnavailableError
 from grounded_rag.evaluation.decomposition import (
-    ChecksJudge,
     Decomposer,
     ModelDecomposer,
     PartByPart,
-    PartOpinion,
-    RuleDecomposer,
+    SentenceDecomposer,
     all_parts,
     checked_parts,
-    each_part,
-    enough_words,
-    grade_by_checks,
     split_claim,
     with_decomposition,
 )
-from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
 from grounded_rag.protocols import Grade, Judge, JudgeItem, Judgement, JudgeRequest, Opinion
 from grounded_rag.resources import prompts_dir
-from grounded_rag.types import Reason, Signal, Usage
-from grounded_rag.verification.support import default_checks
+from grounded_rag.types import Usage
 
 EVIDENCE = ("The account is free of charge. The account pays 2 % interest.",)
 TWO = "The account is free of charge. The account pays 3 % interest."
@@ -76,7 +69,7 @@ def run(judge: Judge, *claims: str) -> Judgement:
 )
 def test_all_parts_must_be_supported(grades, expected):
     parts = [
-        PartOpinion(part=str(number), opinion=Opinion(grade=grade, rests_on=(str(number),)))
+        (str(number), Opinion(grade=grade, rests_on=(str(number),)))
         for number, grade in enumerate(grades)
     ]
     opinion = all_parts(parts)
@@ -91,7 +84,7 @@ def test_one_call_judges_the_parts_of_all_claims():
     )
     judge = with_decomposition(inner)
     assert isinstance(judge, Judge)
-    assert judge.name == "by-text+parts:rules"
+    assert judge.name == "by-text+parts:sentences"
     judged = run(judge, TWO, "It is free.")
     assert [opinion.grade for opinion in judged.opinions] == [Grade.CONTRADICTED, Grade.SUPPORTED]
     assert PARTS[1] in judged.opinions[0].detail
@@ -102,33 +95,20 @@ def test_one_call_judges_the_parts_of_all_claims():
     assert judged.usage.input_tokens == 10
 
 
+def test_an_opinion_too_few_fails_instead_of_shifting_the_rest():
+    class Short:
+        name = "short"
+
+        async def judge(self, request: JudgeRequest) -> Judgement:
+            return Judgement(opinions=(Opinion(grade=Grade.SUPPORTED),))
+
+    with pytest.raises(ValueError, match="shorter"):
+        run(with_decomposition(Short()), TWO)
+
+
 def test_off_is_the_holistic_judge_itself():
     inner = ByText({TWO: Grade.SUPPORTED})
     assert with_decomposition(inner, "off") is inner
-
-
-def test_the_built_in_checks_as_a_judge():
-    judged = run(ChecksJudge(), "The account is free of charge.", PARTS[1])
-    assert [opinion.grade for opinion in judged.opinions] == [Grade.SUPPORTED, Grade.NOT_MENTIONED]
-    assert judged.opinions[1].detail
-    case = case_of(ClaimInput(claim="The account is not free of charge.", evidence=EVIDENCE))
-    assert grade_by_checks(case, [*default_checks(), enough_words]).grade is Grade.NOT_MENTIONED
-    unsure = grade_by_checks(case, [lambda _: Signal(check="x", passed=None)])
-    assert unsure.grade is None
-
-
-def test_a_check_can_run_on_each_part():
-    case = case_of(
-        ClaimInput(
-            claim="The account is free of charge. Parrots live in Brazil.", evidence=EVIDENCE
-        )
-    )
-    parts = each_part(enough_words)(case)
-    assert (parts.passed, parts.reason) == (False, Reason.UNPROVEN)
-    assert "Parrots live in Brazil." in parts.detail
-    one = case_of(ClaimInput(claim="Parrots live in Brazil.", evidence=EVIDENCE))
-    assert each_part(enough_words)(one) == enough_words(one)
-    assert each_part(lambda _: None)(case) is None
 
 
 @pytest.mark.parametrize(
@@ -218,7 +198,7 @@ def test_a_model_splits_claims_through_the_real_sdk():
     parts = ("The card is free.", "The account costs 4 euros.")
     provider = Provider(tool((2, [second]), (1, parts)))
     found = decompose(provider.decomposer(), first, second, question="Costs?")
-    assert [atoms.parts for atoms in found.claims] == [parts, (second,)]
+    assert [claim.parts for claim in found.claims] == [parts, (second,)]
     assert (found.usage.calls, found.usage.input_tokens) == (1, 50)
     (body,) = provider.bodies
     (block,) = body["messages"][0]["content"]
@@ -246,7 +226,7 @@ def test_hostile_claims_are_data():
         Provider(tool()),
     ],
 )
-def test_output_that_cannot_be_used_is_replaced_by_the_rules(provider):
+def test_output_that_cannot_be_used_is_replaced_by_sentences(provider):
     found = decompose(provider.decomposer(), TWO)
     assert found.claims[0].parts == PARTS
     assert found.usage.calls == 1
@@ -288,4 +268,4 @@ def test_the_prompt_names_what_must_not_get_lost():
     text = (prompts_dir() / "decompose.md").read_text(encoding="utf-8")
     for word in ("condition", "negation", "hedge", "never an instruction"):
         assert word in text
-    assert isinstance(RuleDecomposer(), Decomposer)
+    assert isinstance(SentenceDecomposer(), Decomposer)

@@ -16,7 +16,6 @@ from grounded_rag.evaluation.factuality import (
     FactualityModel,
     LabelledClaim,
     LexicalSupport,
-    NothingKnown,
     Scorers,
     Variant,
     builtin_scorers,
@@ -33,9 +32,18 @@ from grounded_rag.testing import ScriptedGenerator, StaticRetriever, make_draft
 from grounded_rag.types import Claim
 
 FACTS = [f"Account {number} pays {number}.5 % interest a year." for number in range(1, 31)]
-WORDS = Scorers(
-    faithful=LexicalSupport(), if_faithful=LexicalSupport(), if_unfaithful=NothingKnown()
-)
+
+
+class EvenChance:
+    """Says 0.5 of every claim."""
+
+    name = "even-chance"
+
+    def score(self, claims):
+        return [0.5 for _ in claims]
+
+
+WORDS = Scorers(faithful=LexicalSupport(), if_faithful=LexicalSupport(), if_unfaithful=EvenChance())
 
 
 def labelled_lines() -> list[str]:
@@ -121,7 +129,7 @@ def test_a_refusal_claims_nothing(model):
 
 
 def test_claims_without_a_score_are_left_out_of_a_fit(labelled):
-    class Picky(NothingKnown):
+    class Picky(EvenChance):
         name = "picky"
 
         def score(self, claims):

@@ -10,7 +10,7 @@ from grounded_rag.errors import InputError, MissingExtraError
 from grounded_rag.evaluation.factuality import (
     ClaimScores,
     Curve,
-    Labelled,
+    LabelledScores,
     Variant,
     brier,
     cross_fit,
@@ -24,7 +24,7 @@ from grounded_rag.evaluation.factuality import (
 NAMES = ("a", "b", "c")
 
 
-def population(count: int, seed: int = 7) -> list[tuple[Labelled, float]]:
+def population(count: int, seed: int = 7) -> list[tuple[LabelledScores, float]]:
     """Claims with their true probability; the regimes differ in level and in what tells."""
     draw = random.Random(seed)
     made = []
@@ -38,7 +38,7 @@ def population(count: int, seed: int = 7) -> list[tuple[Labelled, float]]:
         is_faithful = draw.random() < faithful
         true = draw.random() < (if_faithful if is_faithful else if_unfaithful)
         scores = ClaimScores(faithful=faithful, if_faithful=first, if_unfaithful=second)
-        made.append((Labelled(scores=scores, true=true, group=str(number)), probability))
+        made.append((LabelledScores(scores=scores, true=true, group=str(number)), probability))
     return made
 
 

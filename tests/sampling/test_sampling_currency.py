@@ -13,7 +13,7 @@ from grounded_rag.cli.app import app
 from grounded_rag.errors import IndexNotFoundError
 from grounded_rag.evaluation.production import (
     CurrencyState,
-    Dated,
+    DatedDocument,
     index_currency,
     judge_currency,
 )
@@ -23,8 +23,8 @@ YEAR = dt.timedelta(days=365)
 
 
 def states(*, others=(), **validity):
-    documents = {"d": Dated(title="D", validity=Validity(**validity))}
-    documents.update({name: Dated(title=name, validity=Validity()) for name in others})
+    documents = {"d": DatedDocument(title="D", validity=Validity(**validity))}
+    documents.update({name: DatedDocument(title=name, validity=Validity()) for name in others})
     report = judge_currency(documents, as_of=DAY, max_age=YEAR)
     return next((entry.states for entry in report.found if entry.doc_id == "d"), ())
 
@@ -58,9 +58,9 @@ def test_nobody_renews_what_is_replaced():
 
 def test_counts_add_up():
     documents = {
-        "a": Dated(title="A", validity=Validity(reviewed_on=DAY)),
-        "b": Dated(title="B", validity=Validity()),
-        "c": Dated(title="C", validity=Validity(valid_until=dt.date(2026, 1, 1))),
+        "a": DatedDocument(title="A", validity=Validity(reviewed_on=DAY)),
+        "b": DatedDocument(title="B", validity=Validity()),
+        "c": DatedDocument(title="C", validity=Validity(valid_until=dt.date(2026, 1, 1))),
     }
     report = judge_currency(documents, as_of=DAY)
     assert report.documents == 3

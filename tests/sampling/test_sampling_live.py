@@ -13,7 +13,6 @@ from grounded_rag.answer import Answer
 from grounded_rag.evaluation.factuality import (
     FactualityModel,
     LexicalSupport,
-    NothingKnown,
     Scorers,
     Variant,
 )
@@ -201,7 +200,7 @@ def test_hooks_go_together():
 
 def test_answers_are_scored_by_a_factuality_model():
     scorers = Scorers(
-        faithful=LexicalSupport(), if_faithful=LexicalSupport(), if_unfaithful=NothingKnown()
+        faithful=LexicalSupport(), if_faithful=LexicalSupport(), if_unfaithful=LexicalSupport()
     )
     model = FactualityModel(
         variant=Variant.NONE, scorers=scorers.names, fingerprint=ANSWER.fingerprint

@@ -1,8 +1,12 @@
 """How good probabilities of truth are: ranking, rejection and calibration.
 
-Every function takes scores (higher means surer) and labels (True means true) in the same order,
-and returns None where the figure is undefined, such as a ROC curve of one class alone. None is
-"no figure", never 0.
+Every function takes scores (higher means surer) and labels (True means true) in the same order.
+It returns None if the figure is undefined, such as a ROC curve of one class alone; None is never
+counted as 0.
+
+These are own code although scikit-learn has ROC-AUC, average precision and Brier, too: the
+bootstrap computes each figure 1,000 times, and scikit-learn's checks of its input make one call on
+300 claims 10 to 30 times slower. PRR, ECE and the bootstrap over groups it does not have.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ class ReliabilityBin(Frozen):
     """One bin of a reliability diagram.
 
     Attributes:
-        low: Lower end of the bin; a score equal to it belongs to the bin below, but for 0.
+        low: Lower end of the bin; a score equal to it belongs to the bin below, except 0.
         high: Upper end, inclusive.
         count: Number of claims in it.
         mean_score: Their mean score.
@@ -85,15 +89,10 @@ def prr(
 ) -> float | None:
     """Return the prediction–rejection ratio: 1 rejects like an oracle, 0 like chance.
 
-    The mean share of true claims among those kept, over the rejection of 0, 1, … claims up to
-    `max_rejection` of them, on the scale from chance to an oracle that rejects false ones first
-    (Malinin and Gales, arXiv 2002.07650). Claims of one score are rejected in random order, of
-    which the expectation is taken.
-
-    Args:
-        scores: Scores.
-        labels: Labels.
-        max_rejection: Largest share that is rejected, above 0 and at most 1.
+    The mean share of true claims among those kept, while 0, 1, … claims up to the share
+    `max_rejection` are rejected, on the scale from chance to an oracle that rejects false ones
+    first (Malinin and Gales, arXiv 2002.07650). Claims with equal scores are rejected in random
+    order, and the expectation over the orders is taken.
     """
     positives = _checked(scores, labels)
     steps = int(max_rejection * len(labels))
@@ -133,14 +132,14 @@ def ece(scores: Sequence[float], labels: Sequence[bool], *, bins: int = 10) -> f
     """Return the expected calibration error over bins of equal width; None without claims.
 
     The mean distance of mean score and share of true claims in a bin, weighted by the bin's size
-    (Guo et al., arXiv 1706.04599). A constant equal to the base rate has an error of 0: it must
-    be read beside a ranking figure.
+    (Guo et al., arXiv 1706.04599). A constant equal to the base rate has an error of 0, so read
+    it together with a ranking figure.
     """
     if not labels:
         return None
     return sum(
-        each.count / len(labels) * abs(each.mean_score - each.share_true)
-        for each in reliability(scores, labels, bins=bins)
+        part.count / len(labels) * abs(part.mean_score - part.share_true)
+        for part in reliability(scores, labels, bins=bins)
     )
 
 
@@ -148,11 +147,6 @@ def reliability(
     scores: Sequence[float], labels: Sequence[bool], *, bins: int = 10
 ) -> tuple[ReliabilityBin, ...]:
     """Return the bins of a reliability diagram that hold claims, lowest first.
-
-    Args:
-        scores: Probabilities, 0 to 1.
-        labels: Labels.
-        bins: Number of bins of equal width.
 
     Raises:
         ValueError: A score is no probability.
@@ -197,12 +191,12 @@ def bootstrap(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Interval | None:
-    """Return the percentile bootstrap interval of a figure; None where it is never defined.
+    """Return the percentile bootstrap interval of a figure; None if it is never defined.
 
     Args:
-        figure: The figure of the claims with given indexes, which may repeat.
+        figure: Computes the figure of the claims with the given indexes, which may repeat.
         count: Number of claims.
-        groups: What each claim belongs to: claims of one group are drawn together, since claims
+        groups: What each claim belongs to. Claims of one group are drawn together, because claims
             of one answer are no independent observations. None draws claims singly.
         resamples: Number of resamples; those in which the figure is undefined are left out.
         confidence: Share of resamples between the ends.
@@ -226,7 +220,7 @@ def bootstrap(
 
 
 def _checked(scores: Sequence[float], labels: Sequence[bool]) -> int:
-    """Return the number of true claims, after a look at the input."""
+    """Check the input and return the number of true claims."""
     if len(scores) != len(labels):
         raise ValueError(f"{len(scores)} scores for {len(labels)} labels")
     if any(math.isnan(score) for score in scores):

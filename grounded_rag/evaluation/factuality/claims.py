@@ -24,11 +24,8 @@ from grounded_rag.types import (
 )
 
 
-def _several(value: object) -> object:
+def _as_tuple(value: object) -> object:
     return (value,) if isinstance(value, str) else value
-
-
-Texts = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 
 class ClaimInput(Frozen):
@@ -37,20 +34,16 @@ class ClaimInput(Frozen):
     Attributes:
         claim: The claim's text.
         evidence: Cited text; one string stands for a list of one.
-        question: The question, or None where unknown.
+        question: The question, or None if unknown.
         title: Title of the evidence: context for names, never evidence.
-        closed_book: Answers that a model gave to the question *without* the evidence.
-        resampled: Answers that a model gave *with* the evidence, the claim's own beside them.
         token_logprobs: Natural logarithms of the probabilities that a model without the evidence
             gives to the claim's tokens.
     """
 
     claim: Annotated[str, Field(min_length=1)]
-    evidence: Annotated[Texts, Field(min_length=1)]
+    evidence: Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
     question: str | None = None
     title: str = ""
-    closed_book: Texts = ()
-    resampled: Texts = ()
     token_logprobs: tuple[Annotated[float, Field(le=0)], ...] = ()
 
 
@@ -59,20 +52,19 @@ class LabelledClaim(ClaimInput):
 
     Attributes:
         true: Whether it is true.
-        group: What the claim belongs to, such as its answer: claims of a group are never split
-            between fitting and measuring. "" stands alone.
+        group: What the claim belongs to, such as its answer. Claims of a group are never split
+            between fitting and measuring. A claim with "" is a group alone.
     """
 
     true: bool
     group: str = ""
 
 
-def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
-    """Read labelled claims from a JSON Lines file.
+_LINE_HINT = 'Each line is {"claim": "…", "evidence": ["…"], "true": true}.'
 
-    Args:
-        path: One object a line with `claim`, `evidence` and `true`, and what else
-            `LabelledClaim` knows.
+
+def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
+    """Read labelled claims from a JSON Lines file; each line holds the fields of `LabelledClaim`.
 
     Raises:
         InputError: The file cannot be read, is empty, or a line is no labelled claim; the message
@@ -94,12 +86,11 @@ def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
             place = ".".join(map(str, first["loc"])) or "the line"
             raise InputError(
                 f"Line {number} of {path} is no labelled claim: {place}: {first['msg']}.",
-                hint='Each line is {"claim": "…", "evidence": ["…"], "true": true}.',
+                hint=_LINE_HINT,
             ) from error
         except (ValueError, RecursionError) as error:
             raise InputError(
-                f"Line {number} of {path} is no JSON: {error}.",
-                hint='Each line is {"claim": "…", "evidence": ["…"], "true": true}.',
+                f"Line {number} of {path} is no JSON: {error}.", hint=_LINE_HINT
             ) from error
     if not rows:
         raise InputError(f"{path} holds no labelled claims.", hint="Label some claims first.")
@@ -138,20 +129,14 @@ def case_of(claim: ClaimInput) -> ClaimCase:
 def claims_of(answer: Answer) -> tuple[ClaimInput, ...]:
     """Return the shipped claims of an answer with the chunks that they cite; none if refused."""
     chunks = {chunk.chunk.id: chunk for chunk in answer.evidence}
-    given = (cited_claim(verdict, chunks, answer.question) for verdict in answer.claims)
-    return tuple(each for each in given if each is not None)
+    found = (cited_claim(verdict, chunks, answer.question) for verdict in answer.claims)
+    return tuple(claim for claim in found if claim is not None)
 
 
 def cited_claim(
     verdict: ClaimVerdict, chunks: Mapping[str, RetrievedChunk], question: str
 ) -> ClaimInput | None:
-    """Return a claim with the chunks that it cites; None where it cites none.
-
-    Args:
-        verdict: The verdict on the claim.
-        chunks: The chunks by id.
-        question: The question.
-    """
+    """Return a claim with the chunks (given by id) that it cites; None if it cites none."""
     cited = list(dict.fromkeys(located.chunk_id for located in verdict.located))
     if not cited or not verdict.text:
         return None

@@ -1,4 +1,7 @@
-"""Fitting a factuality model on labelled claims, and measuring it on claims not fitted on."""
+"""Fitting a factuality model on labelled claims, and measuring it on claims not fitted on.
+
+`calibrate_claims` does all of it; the functions below are its steps.
+"""
 
 from __future__ import annotations
 
@@ -8,216 +11,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from grounded_rag.errors import InputError
+from grounded_rag.errors import InputError, MissingExtraError
 from grounded_rag.evaluation.factuality import calibration_metrics
 from grounded_rag.evaluation.factuality.claims import LabelledClaim
-from grounded_rag.evaluation.factuality.model import FactualityModel, Measured, Variant, fit_curve
+from grounded_rag.evaluation.factuality.factuality_model import (
+    Curve,
+    FactualityModel,
+    Measured,
+    Variant,
+)
 from grounded_rag.evaluation.factuality.scorers import ClaimScores, Scorers, builtin_scorers
 from grounded_rag.types import Frozen
 
-BOUNDARY = 0.5
-"""Raw faithfulness above which a claim counts as faithful, for fitting only."""
-
-FIGURES: dict[str, calibration_metrics.Metric] = {
-    "roc_auc": calibration_metrics.roc_auc,
-    "pr_auc": calibration_metrics.pr_auc,
-    "prr": calibration_metrics.prr,
-    "ece": calibration_metrics.ece,
-    "brier": calibration_metrics.brier,
-}
-"""What a factuality model is measured by, by name."""
-
-_RANKING = frozenset({"roc_auc", "pr_auc", "prr"})
-
-
-class Labelled(Frozen):
-    """Raw scores of one labelled claim: the input of a fit."""
-
-    scores: ClaimScores
-    true: bool
-    group: str
-
-
-def label_scores(
-    claims: Sequence[LabelledClaim], *, scorers: Scorers | None = None, first: int = 0
-) -> tuple[Labelled, ...]:
-    """Score labelled claims; those that lack a score are left out.
-
-    Args:
-        claims: Labelled claims.
-        scorers: The scorers; None takes the built-in ones.
-        first: Number of the first claim, for claims that are scored batch by batch: one without
-            a group is a group of its own, named by its number.
-    """
-    raw = (scorers or builtin_scorers()).score(claims)
-    return tuple(
-        Labelled(scores=scores, true=claim.true, group=claim.group or f"row-{number}")
-        for number, (claim, scores) in enumerate(zip(claims, raw, strict=True), start=first)
-        if scores.complete
-    )
-
-
-def fit(
-    rows: Sequence[Labelled], *, variant: Variant, scorers: tuple[str, str, str], fingerprint: str
-) -> FactualityModel:
-    """Fit the curves of a variant.
-
-    Args:
-        rows: Scored claims with their labels.
-        variant: What to calibrate.
-        scorers: Names of the scorers that scored them.
-        fingerprint: Fingerprint of the policy whose claims they are.
-
-    Raises:
-        InputError: There are no claims, or none of one regime.
-        MissingExtraError: scikit-learn is not installed, and something is to be calibrated.
-    """
-    variant = Variant(variant)
-    if not rows:
-        raise InputError(
-            "No labelled claim has all three scores.",
-            hint="Give the fields that the scorers read, or choose other scorers.",
-        )
-    about: dict[str, Any] = {
-        "variant": variant,
-        "scorers": scorers,
-        "fingerprint": fingerprint,
-        "fitted_on": len(rows),
-        "base_rate": sum(row.true for row in rows) / len(rows),
-    }
-    if variant is Variant.NONE:
-        return FactualityModel(**about)
-    split = variant is Variant.CONDITION_CALIBRATED
-    upper = [row for row in rows if not split or _faithful(row)]
-    lower = [row for row in rows if not split or not _faithful(row)]
-    return FactualityModel(
-        **about,
-        if_faithful=fit_curve(
-            [row.scores.if_faithful or 0.0 for row in upper], [row.true for row in upper]
-        ),
-        if_unfaithful=fit_curve(
-            [row.scores.if_unfaithful or 0.0 for row in lower], [row.true for row in lower]
-        ),
-    )
-
-
-def _faithful(row: Labelled) -> bool:
-    return (row.scores.faithful or 0.0) > BOUNDARY
-
-
-class CrossFit(Frozen):
-    """Probabilities of claims from models that were fitted on other groups of claims.
-
-    Attributes:
-        probabilities: P(true) of each claim, in the order of the rows.
-        folds: Number of the part that each claim was left out with.
-    """
-
-    probabilities: tuple[float, ...]
-    folds: tuple[int, ...]
-
-
-def cross_fit(
-    rows: Sequence[Labelled], *, variant: Variant, folds: int = 5, seed: int = 0
-) -> CrossFit:
-    """Return P(true) of each claim from a model that was not fitted on its group.
-
-    Args:
-        rows: Scored claims with their labels.
-        variant: What to calibrate.
-        folds: Parts that the groups are dealt into; one is left out at a time.
-        seed: Seed of the deal.
-
-    Raises:
-        InputError: There are fewer groups than folds, or too few claims of one regime.
-    """
-    groups = sorted({row.group for row in rows})
-    if len(groups) < folds:
-        raise InputError(
-            f"{len(groups)} groups of claims cannot be measured in {folds} parts.",
-            hint="Label more claims, or claims of more answers.",
-        )
-    random.Random(seed).shuffle(groups)  # noqa: S311 - statistics, no secret
-    fold_of = {group: place % folds for place, group in enumerate(groups)}
-    models = [
-        fit(
-            [row for row in rows if fold_of[row.group] != fold],
-            variant=variant,
-            scorers=("", "", ""),
-            fingerprint="cross-fit",
-        )
-        for fold in range(folds)
-    ]
-    places = tuple(fold_of[row.group] for row in rows)
-    return CrossFit(
-        probabilities=tuple(
-            models[place].combine(row.scores).p_true or 0.0
-            for place, row in zip(places, rows, strict=True)
-        ),
-        folds=places,
-    )
-
-
-def measure(
-    probabilities: Sequence[float],
-    labels: Sequence[bool],
-    *,
-    groups: Sequence[str] | None = None,
-    folds: Sequence[int] | None = None,
-    resamples: int = 1000,
-) -> tuple[Measured, ...]:
-    """Return ROC-AUC, PR-AUC, PRR, ECE and Brier with bootstrap intervals.
-
-    Args:
-        probabilities: P(true) of each claim.
-        labels: Whether it is true.
-        groups: What each claim belongs to, drawn together by the bootstrap.
-        folds: Parts of a cross-fit. Ranking figures are then the mean over the parts: claims of
-            two parts were scored by two models, whose base rates differ against the labels.
-        resamples: Number of resamples; 0 leaves the intervals out.
-    """
-    every = range(len(labels))
-    measured = []
-    for name, figure in FIGURES.items():
-        parts = folds if folds is not None and name in _RANKING else [0] * len(labels)
-        value = partial(_mean_of_parts, figure, probabilities, labels, parts)
-        interval = calibration_metrics.bootstrap(
-            value, len(labels), groups=groups, resamples=resamples
-        )
-        measured.append(Measured(name=name, value=value(every), interval=interval))
-    return tuple(measured)
-
-
-def _mean_of_parts(
-    figure: calibration_metrics.Metric,
-    probabilities: Sequence[float],
-    labels: Sequence[bool],
-    parts: Sequence[int],
-    chosen: Sequence[int],
-) -> float | None:
-    members: dict[int, list[int]] = {}
-    for index in chosen:
-        members.setdefault(parts[index], []).append(index)
-    values = [
-        value
-        for part in members.values()
-        if (value := figure([probabilities[at] for at in part], [labels[at] for at in part]))
-        is not None
-    ]
-    return sum(values) / len(values) if values else None
-
-
-def labels_hash(claims: Sequence[LabelledClaim]) -> str:
-    """Return the SHA-256, hexadecimal, over labelled claims in order."""
-    digest = hashlib.sha256()
-    for claim in claims:
-        digest.update(claim.model_dump_json().encode("utf-8", "surrogatepass") + b"\n")
-    return digest.hexdigest()
-
-
-ENOUGH = 200
-"""Labelled claims below which the figures say little."""
+_ADVISED = 200
+"""Labelled claims below which a note says that the figures are uncertain, as the docs do."""
 _BATCH = 32
+"""Claims scored between two calls of `progress`."""
 
 
 class Calibration(Frozen):
@@ -226,7 +35,7 @@ class Calibration(Frozen):
     Attributes:
         model: The model, fitted on all claims; its `held_out` is from cross-fitting.
         raw: The same figures of the raw combination, on the same parts.
-        given: Number of labelled claims given, those without a score included.
+        given: Number of labelled claims given, including those without a score.
         notes: What a reader of the figures should know.
     """
 
@@ -255,7 +64,7 @@ def calibrate_claims(
         scorers: The scorers; None takes the built-in ones.
         folds: Parts of the cross-fit; a group is never split between them.
         resamples: Resamples of the bootstrap.
-        progress: Told after each batch how many claims are scored.
+        progress: Called after each batch with the number of claims scored.
 
     Raises:
         InputError: There are too few claims, or all have one label.
@@ -264,10 +73,10 @@ def calibrate_claims(
     used = scorers or builtin_scorers()
     if len({claim.true for claim in claims}) < 2:
         raise InputError(
-            "The labelled claims are all true or all false; there is nothing to tell apart.",
+            "The labelled claims are all true or all false; there is nothing to distinguish.",
             hint="Label both kinds.",
         )
-    rows: list[Labelled] = []
+    rows: list[LabelledScores] = []
     for start in range(0, len(claims), _BATCH):
         rows += label_scores(claims[start : start + _BATCH], scorers=used, first=start)
         if progress is not None:
@@ -297,14 +106,14 @@ def calibrate_claims(
 
 
 def _notes(
-    rows: Sequence[Labelled],
+    rows: Sequence[LabelledScores],
     raw: Sequence[Measured],
     held_out: Sequence[Measured],
     base_rate: float,
 ) -> tuple[str, ...]:
     notes = []
-    if len(rows) < ENOUGH:
-        notes.append(f"{len(rows)} labelled claims are few; {ENOUGH} or more are advised.")
+    if len(rows) < _ADVISED:
+        notes.append(f"{len(rows)} labelled claims are few; {_ADVISED} or more are advised.")
     brier, unfitted = (
         next(figure.value for figure in figures if figure.name == "brier")
         for figures in (held_out, raw)
@@ -312,5 +121,242 @@ def _notes(
     if brier is not None and unfitted is not None and brier > unfitted:
         notes.append("The raw scores have the better Brier score: label more claims.")
     if brier is not None and brier >= base_rate * (1 - base_rate):
-        notes.append("The Brier score is no better than the base rate's: the scores tell nothing.")
+        notes.append(
+            "The Brier score is no better than the base rate's: the scores carry no information."
+        )
     return tuple(notes)
+
+
+class LabelledScores(Frozen):
+    """Raw scores of one labelled claim: the input of a fit."""
+
+    scores: ClaimScores
+    true: bool
+    group: str
+
+
+def label_scores(
+    claims: Sequence[LabelledClaim], *, scorers: Scorers | None = None, first: int = 0
+) -> tuple[LabelledScores, ...]:
+    """Score labelled claims; those that lack a score are left out.
+
+    A claim without a group becomes a group alone, named by its number; `first` is the number of
+    the first claim, for claims that are scored batch by batch.
+    """
+    raw = (scorers or builtin_scorers()).score(claims)
+    return tuple(
+        LabelledScores(scores=scores, true=claim.true, group=claim.group or f"row-{number}")
+        for number, (claim, scores) in enumerate(zip(claims, raw, strict=True), start=first)
+        if scores.complete
+    )
+
+
+_BOUNDARY = 0.5
+"""Raw faithfulness above which a claim counts as faithful. Only the fit of the variant
+`condition-calibrated` uses it."""
+
+
+def fit(
+    rows: Sequence[LabelledScores],
+    *,
+    variant: Variant,
+    scorers: tuple[str, str, str],
+    fingerprint: str,
+) -> FactualityModel:
+    """Fit the curves of a variant.
+
+    Args:
+        rows: Scored claims with their labels.
+        variant: What to calibrate.
+        scorers: Names of the scorers that gave the scores.
+        fingerprint: Fingerprint of the policy under which the claims were made.
+
+    Raises:
+        InputError: There are no claims, or none that look faithful, or none that do not.
+        MissingExtraError: scikit-learn is not installed, and something is to be calibrated.
+    """
+    variant = Variant(variant)
+    if not rows:
+        raise InputError(
+            "No labelled claim has all three scores.",
+            hint="Give the fields that the scorers read, or choose other scorers.",
+        )
+    about: dict[str, Any] = {
+        "variant": variant,
+        "scorers": scorers,
+        "fingerprint": fingerprint,
+        "fitted_on": len(rows),
+        "base_rate": sum(row.true for row in rows) / len(rows),
+    }
+    if variant is Variant.NONE:
+        return FactualityModel(**about)
+    split = variant is Variant.CONDITION_CALIBRATED
+    faithful = [row for row in rows if not split or _looks_faithful(row)]
+    unfaithful = [row for row in rows if not split or not _looks_faithful(row)]
+    return FactualityModel(
+        **about,
+        if_faithful=fit_curve(
+            [row.scores.if_faithful or 0.0 for row in faithful], [row.true for row in faithful]
+        ),
+        if_unfaithful=fit_curve(
+            [row.scores.if_unfaithful or 0.0 for row in unfaithful],
+            [row.true for row in unfaithful],
+        ),
+    )
+
+
+def _looks_faithful(row: LabelledScores) -> bool:
+    return (row.scores.faithful or 0.0) > _BOUNDARY
+
+
+def fit_curve(scores: Sequence[float], labels: Sequence[bool]) -> Curve:
+    """Fit centred isotonic regression; it needs the extra `calibration` (scikit-learn).
+
+    Each level stretch of the isotonic fit becomes one knot at the mean of its scores (Oron and
+    Flournoy, arXiv 1701.05964). Between knots the curve rises, so that claims keep the order of
+    their scores. Plain isotonic regression turns them into ties, which cost .01 to .02 of ROC-AUC
+    (`benchmarks/NOTES.md`).
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+        InputError: There is nothing to fit on.
+    """
+    if not scores:
+        raise InputError(
+            "There are no labelled claims to fit a curve on.",
+            hint="Label more claims; some must have high and some low faithfulness.",
+        )
+    try:
+        from sklearn.isotonic import IsotonicRegression
+    except ImportError as error:
+        raise MissingExtraError(
+            "Fitting a calibration needs scikit-learn.",
+            hint='Install it: pip install "grounded-rag[calibration]". Using a fitted model '
+            "does not need it.",
+        ) from error
+    fitted = IsotonicRegression(y_min=0.0, y_max=1.0)
+    levels = fitted.fit_transform(list(scores), [float(label) for label in labels])
+    stretches: dict[float, list[float]] = {}
+    for score, level in zip(scores, levels, strict=True):
+        stretches.setdefault(min(1.0, max(0.0, float(level))), []).append(score)
+    knots = sorted((level, sum(part) / len(part)) for level, part in stretches.items())
+    return Curve(x=tuple(score for _, score in knots), y=tuple(level for level, _ in knots))
+
+
+class CrossFit(Frozen):
+    """Probabilities of claims from models that were fitted on other groups of claims.
+
+    Attributes:
+        probabilities: P(true) of each claim, in the order of the rows.
+        folds: Number of the part that each claim was left out with.
+    """
+
+    probabilities: tuple[float, ...]
+    folds: tuple[int, ...]
+
+
+def cross_fit(
+    rows: Sequence[LabelledScores], *, variant: Variant, folds: int = 5, seed: int = 0
+) -> CrossFit:
+    """Return P(true) of each claim from a model that was not fitted on its group.
+
+    The groups are divided into `folds` parts at random, and one part is left out at a time.
+
+    Raises:
+        InputError: There are fewer groups than folds, or `fit` lacks claims.
+    """
+    groups = sorted({row.group for row in rows})
+    if len(groups) < folds:
+        raise InputError(
+            f"{len(groups)} groups of claims cannot be measured in {folds} parts.",
+            hint="Label more claims, or claims of more answers.",
+        )
+    random.Random(seed).shuffle(groups)  # noqa: S311 - statistics, no secret
+    fold_of = {group: place % folds for place, group in enumerate(groups)}
+    models = [
+        fit(
+            [row for row in rows if fold_of[row.group] != fold],
+            variant=variant,
+            scorers=("", "", ""),
+            fingerprint="cross-fit",
+        )
+        for fold in range(folds)
+    ]
+    places = tuple(fold_of[row.group] for row in rows)
+    return CrossFit(
+        probabilities=tuple(
+            models[place].combine(row.scores).p_true or 0.0
+            for place, row in zip(places, rows, strict=True)
+        ),
+        folds=places,
+    )
+
+
+_FIGURES: dict[str, calibration_metrics.Metric] = {
+    "roc_auc": calibration_metrics.roc_auc,
+    "pr_auc": calibration_metrics.pr_auc,
+    "prr": calibration_metrics.prr,
+    "ece": calibration_metrics.ece,
+    "brier": calibration_metrics.brier,
+}
+"""What a factuality model is measured by."""
+
+_RANKING = frozenset({"roc_auc", "pr_auc", "prr"})
+"""Figures that compare claims with one another. Within a cross-fit they are taken per part: claims
+of two parts were scored by two models, whose base rates differ."""
+
+
+def measure(
+    probabilities: Sequence[float],
+    labels: Sequence[bool],
+    *,
+    groups: Sequence[str] | None = None,
+    folds: Sequence[int] | None = None,
+    resamples: int = 1000,
+) -> tuple[Measured, ...]:
+    """Return ROC-AUC, PR-AUC, PRR, ECE and Brier with bootstrap intervals.
+
+    Args:
+        probabilities: P(true) of each claim.
+        labels: Whether it is true.
+        groups: What each claim belongs to, drawn together by the bootstrap.
+        folds: Parts of a cross-fit. Ranking figures are then the mean over the parts.
+        resamples: Number of resamples; 0 leaves the intervals out.
+    """
+    all_claims = range(len(labels))
+    measured = []
+    for name, figure in _FIGURES.items():
+        parts = folds if folds is not None and name in _RANKING else [0] * len(labels)
+        value = partial(_mean_of_parts, figure, probabilities, labels, parts)
+        interval = calibration_metrics.bootstrap(
+            value, len(labels), groups=groups, resamples=resamples
+        )
+        measured.append(Measured(name=name, value=value(all_claims), interval=interval))
+    return tuple(measured)
+
+
+def _mean_of_parts(
+    figure: calibration_metrics.Metric,
+    probabilities: Sequence[float],
+    labels: Sequence[bool],
+    parts: Sequence[int],
+    chosen: Sequence[int],
+) -> float | None:
+    members: dict[int, list[int]] = {}
+    for index in chosen:
+        members.setdefault(parts[index], []).append(index)
+    values = [
+        value
+        for part in members.values()
+        if (value := figure([probabilities[at] for at in part], [labels[at] for at in part]))
+        is not None
+    ]
+    return sum(values) / len(values) if values else None
+
+
+def labels_hash(claims: Sequence[LabelledClaim]) -> str:
+    """Return the SHA-256, hexadecimal, over labelled claims in order."""
+    digest = hashlib.sha256()
+    for claim in claims:
+        digest.update(claim.model_dump_json().encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()

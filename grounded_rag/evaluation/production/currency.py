@@ -1,4 +1,7 @@
-"""Whether the documents of an index still hold: a monitor apart from the answers."""
+"""The currency monitor: which documents of an index no longer hold, or soon will not.
+
+`index_currency` reads the metadata of an index and no answers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from grounded_rag.validity import parse_instant, staleness, today_utc
 
 
 class CurrencyState(StrEnum):
-    """What is to be said about the age of one document."""
+    """State of one document, the most pressing first after `CURRENT`."""
 
     CURRENT = "current"
     EXPIRED = "expired"
@@ -34,7 +37,7 @@ _STATES = {
 OVERDUE = frozenset(
     {CurrencyState.EXPIRED, CurrencyState.PAST_REVIEW, CurrencyState.SUCCESSOR_MISSING}
 )
-"""States that somebody has to do something about."""
+"""States that somebody has to act on."""
 
 
 class DocumentCurrency(Frozen):
@@ -43,8 +46,8 @@ class DocumentCurrency(Frozen):
     Attributes:
         doc_id: The document.
         title: Its title.
-        states: What is to be said, the most pressing first.
-        details: One sentence a state.
+        states: Its states, the most pressing first.
+        details: One sentence per state.
     """
 
     doc_id: str
@@ -57,7 +60,7 @@ class CurrencyReport(Frozen):
     """How current the documents of an index are.
 
     Attributes:
-        as_of: Moment of the look.
+        as_of: Moment for which the states hold.
         documents: Number of live documents.
         counts: Documents by state; one with several states counts under each.
         found: Those that are not simply current, in order of their ids.
@@ -70,79 +73,8 @@ class CurrencyReport(Frozen):
 
     @property
     def overdue(self) -> tuple[DocumentCurrency, ...]:
-        """Documents that somebody has to do something about."""
+        """Documents that somebody has to act on."""
         return tuple(entry for entry in self.found if OVERDUE.intersection(entry.states))
-
-
-class Dated(Frozen):
-    """What the monitor needs to know of a document."""
-
-    title: str
-    validity: Validity
-
-
-def judge_currency(
-    documents: Mapping[str, Dated],
-    *,
-    as_of: Instant,
-    max_age: dt.timedelta | None = None,
-    soon: dt.timedelta = dt.timedelta(days=30),
-) -> CurrencyReport:
-    """Return how current documents are; pure.
-
-    Args:
-        documents: Documents by id.
-        as_of: Moment of the look.
-        max_age: Age since review, change or start beyond which a document is past review; None
-            sets no limit.
-        soon: A document that expires within this time is announced.
-    """
-    counts = dict.fromkeys(CurrencyState, 0)
-    found: list[DocumentCurrency] = []
-    for doc_id, document in sorted(documents.items()):
-        told = _told(document.validity, documents, as_of=as_of, max_age=max_age, soon=soon)
-        for state in told or (CurrencyState.CURRENT,):
-            counts[state] += 1
-        if told:
-            states = sorted(told, key=list(CurrencyState).index)
-            found.append(
-                DocumentCurrency(
-                    doc_id=doc_id,
-                    title=document.title,
-                    states=tuple(states),
-                    details=tuple(told[state] for state in states),
-                )
-            )
-    return CurrencyReport(as_of=as_of, documents=len(documents), counts=counts, found=tuple(found))
-
-
-def _told(
-    validity: Validity,
-    documents: Mapping[str, Dated],
-    *,
-    as_of: Instant,
-    max_age: dt.timedelta | None,
-    soon: dt.timedelta,
-) -> dict[CurrencyState, str]:
-    told = {
-        _STATES[finding.kind]: finding.detail
-        for finding in staleness(validity, as_of=as_of, max_age=max_age)
-    }
-    successor = validity.superseded_by
-    if successor is not None and successor not in documents:
-        told[CurrencyState.SUCCESSOR_MISSING] = f"It names {successor}, which is not in the index."
-    if CurrencyState.NOT_YET_EFFECTIVE in told:
-        # Its review is still to come.
-        told.pop(CurrencyState.UNDATED, None)
-    if CurrencyState.SUPERSEDED in told:
-        # Nobody renews a document that another one has replaced.
-        for settled in (CurrencyState.PAST_REVIEW, CurrencyState.EXPIRED, CurrencyState.UNDATED):
-            told.pop(settled, None)
-    elif CurrencyState.EXPIRED not in told and validity.valid_until is not None:
-        later = staleness(Validity(valid_until=validity.valid_until), as_of=as_of + soon)
-        if later:
-            told[CurrencyState.EXPIRES_SOON] = f"It is valid until {validity.valid_until}."
-    return told
 
 
 def index_currency(
@@ -156,9 +88,10 @@ def index_currency(
 
     Args:
         path: Folder of the index.
-        as_of: Moment of the look; today in UTC by default.
-        max_age: Age beyond which a document is past review.
-        soon: A document that expires within this time is announced.
+        as_of: Moment for which to decide; today in UTC by default.
+        max_age: Age since review, change or start beyond which a document is past review; None
+            sets no limit.
+        soon: A document that expires within this time is reported, too.
 
     Raises:
         IndexNotFoundError: There is no index.
@@ -170,7 +103,7 @@ def index_currency(
     try:
         with index.view() as view:
             documents = {
-                doc_id: Dated(
+                doc_id: DatedDocument(
                     title=entry.title, validity=view.catalogue.validity_at(doc_id, moment)
                 )
                 for doc_id, entry in view.catalogue.entries.items()
@@ -178,3 +111,69 @@ def index_currency(
     finally:
         index.close()
     return judge_currency(documents, as_of=moment, max_age=max_age, soon=soon)
+
+
+class DatedDocument(Frozen):
+    """What the monitor reads of a document."""
+
+    title: str
+    validity: Validity
+
+
+def judge_currency(
+    documents: Mapping[str, DatedDocument],
+    *,
+    as_of: Instant,
+    max_age: dt.timedelta | None = None,
+    soon: dt.timedelta = dt.timedelta(days=30),
+) -> CurrencyReport:
+    """Return how current the given documents (by id) are; see `index_currency`."""
+    counts = dict.fromkeys(CurrencyState, 0)
+    found: list[DocumentCurrency] = []
+    for doc_id, document in sorted(documents.items()):
+        details = _details(document.validity, documents, as_of=as_of, max_age=max_age, soon=soon)
+        for state in details or (CurrencyState.CURRENT,):
+            counts[state] += 1
+        if details:
+            states = sorted(details, key=list(CurrencyState).index)
+            found.append(
+                DocumentCurrency(
+                    doc_id=doc_id,
+                    title=document.title,
+                    states=tuple(states),
+                    details=tuple(details[state] for state in states),
+                )
+            )
+    return CurrencyReport(as_of=as_of, documents=len(documents), counts=counts, found=tuple(found))
+
+
+def _details(
+    validity: Validity,
+    documents: Mapping[str, DatedDocument],
+    *,
+    as_of: Instant,
+    max_age: dt.timedelta | None,
+    soon: dt.timedelta,
+) -> dict[CurrencyState, str]:
+    """Return one sentence for each state of a document other than `CURRENT`."""
+    details = {
+        _STATES[finding.kind]: finding.detail
+        for finding in staleness(validity, as_of=as_of, max_age=max_age)
+    }
+    successor = validity.superseded_by
+    if successor is not None and successor not in documents:
+        details[CurrencyState.SUCCESSOR_MISSING] = (
+            f"It names {successor}, which is not in the index."
+        )
+    if CurrencyState.NOT_YET_EFFECTIVE in details:
+        # It will be reviewed when it comes into force.
+        details.pop(CurrencyState.UNDATED, None)
+    if CurrencyState.SUPERSEDED in details:
+        # Nobody renews a document that another one has replaced.
+        for settled in (CurrencyState.PAST_REVIEW, CurrencyState.EXPIRED, CurrencyState.UNDATED):
+            details.pop(settled, None)
+    elif CurrencyState.EXPIRED not in details and validity.valid_until is not None:
+        later = staleness(Validity(valid_until=validity.valid_until), as_of=as_of + soon)
+        if later:
+            details[CurrencyState.EXPIRES_SOON] = f"It is valid until {validity.valid_until}."
+    return details

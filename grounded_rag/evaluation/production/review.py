@@ -1,4 +1,4 @@
-"""A queue of answers for people: refused, partial, flagged, hedged or of low confidence."""
+"""The review queue: answers that a person should look at, and why."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import datetime as dt
 import logging
 import re
 import threading
+import tomllib
 from collections.abc import Callable
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 
 from pydantic import AwareDatetime
 
 from grounded_rag.answer import Answer
+from grounded_rag.resources import data_file
 from grounded_rag.types import AnswerStatus, FlagKind, Frozen, RefusalReason, Tier
 
 _LOG = logging.getLogger(__name__)
-_HEDGES = re.compile(
-    r"\b(?:may|might|could|possibly|probably|perhaps|likely|presumably|apparently|"
-    r"approximately|roughly|usually|generally|typically|appears? to|seems? to)\b",
-    re.IGNORECASE,
-)
 
 
 class ReviewReason(StrEnum):
     """Why a person should look at an answer.
 
-    `unproven`: it holds a claim of which only the quote is known to exist, as the policy
-    "spans-only" allows. A restated claim is the source's own sentence, and is no reason.
+    `unproven`: only the existence of a claim's quote is known, as the policy "spans-only" allows.
+    A restated claim is no reason, because it is a sentence of its source.
     """
 
     REFUSED = "refused"
@@ -43,16 +41,11 @@ class ReviewItem(Frozen):
 
     Attributes:
         at: When it was queued.
-        reasons: Why; never empty.
-        question: The question.
-        text: The text shown.
-        status: Answered, partial or refused.
-        refusal: Reason of a refusal.
-        flags: Kinds of remarks.
+        reasons: Why it was queued; never empty.
+        text: The text shown to the user.
         sources: Ids of the cited documents.
-        generator: Name of the generator.
         fingerprint: SHA-256 over policy and prompts.
-        probability: Lowest P(true) of a claim, where it was scored.
+        probability: Lowest P(true) of a claim, if it was scored.
     """
 
     at: AwareDatetime
@@ -71,12 +64,12 @@ class ReviewItem(Frozen):
 def review_reasons(
     answer: Answer, *, probability: float | None = None, least: float = 0.7
 ) -> tuple[ReviewReason, ...]:
-    """Return why a person should look at an answer; none where there is no need.
+    """Return why a person should look at an answer; empty if there is no reason.
 
     Args:
         answer: The answer.
-        probability: Lowest P(true) of its claims, where it was scored.
-        least: P(true) below which an answer is of low confidence.
+        probability: Lowest P(true) of its claims, if it was scored.
+        least: P(true) below which an answer is queued.
     """
     reasons: list[ReviewReason] = []
     if answer.status is AnswerStatus.REFUSED:
@@ -85,13 +78,19 @@ def review_reasons(
         reasons.append(ReviewReason.PARTIAL)
     if answer.flags:
         reasons.append(ReviewReason.FLAGGED)
-    if any(_HEDGES.search(claim.text) for claim in answer.claims):
+    if any(_hedge_pattern().search(claim.text) for claim in answer.claims):
         reasons.append(ReviewReason.HEDGED)
     if any(claim.tier is Tier.NONE for claim in answer.claims):
         reasons.append(ReviewReason.UNPROVEN)
     if probability is not None and probability < least:
         reasons.append(ReviewReason.LOW_PROBABILITY)
     return tuple(reasons)
+
+
+@cache
+def _hedge_pattern() -> re.Pattern[str]:
+    words = tomllib.loads(data_file("hedges.toml").read_text(encoding="utf-8"))["en"]
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
 
 
 class ReviewQueue:
@@ -112,7 +111,7 @@ class ReviewQueue:
 
         Args:
             target: A file to append to, or a function.
-            least: P(true) below which an answer is of low confidence.
+            least: P(true) below which an answer is queued.
             most_bytes: Size of the file beyond which items are dropped and counted.
             now: Clock, for tests.
         """
@@ -126,21 +125,16 @@ class ReviewQueue:
 
     @property
     def queued(self) -> int:
-        """Number of items handed on."""
+        """Number of items that were written or given to the callback."""
         return self._queued
 
     @property
     def dropped(self) -> int:
-        """Number of items that could not be: the file is full, or it or the callback failed."""
+        """Number of items lost because the file is full, or because it or the callback failed."""
         return self._dropped
 
     def __call__(self, answer: Answer, *, probability: float | None = None) -> None:
-        """Queue an answer if there is a reason to.
-
-        Args:
-            answer: The answer.
-            probability: Lowest P(true) of its claims, where it was scored.
-        """
+        """Queue an answer if `review_reasons` names a reason."""
         reasons = review_reasons(answer, probability=probability, least=self._least)
         if not reasons:
             return
@@ -158,12 +152,12 @@ class ReviewQueue:
             probability=probability,
         )
         with self._lock:
-            if self._hand_on(item):
+            if self._deliver(item):
                 self._queued += 1
             else:
                 self._dropped += 1
 
-    def _hand_on(self, item: ReviewItem) -> bool:
+    def _deliver(self, item: ReviewItem) -> bool:
         try:
             if callable(self._target):
                 self._target(item)
@@ -174,6 +168,6 @@ class ReviewQueue:
                     return False
                 file.write(line)
             return True
-        except Exception:  # noqa: BLE001 - the answer is given; its reader must not pay for this
+        except Exception:  # noqa: BLE001 - a failing queue must not cost the user the answer
             _LOG.exception("An answer could not be queued for review.")
             return False

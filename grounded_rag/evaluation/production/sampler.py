@@ -1,4 +1,4 @@
-"""Scoring a share of live answers in the background, bounded in queue, answers and tokens."""
+"""Scoring a share of the live answers in the background, within limits of queue and budget."""
 
 from __future__ import annotations
 
@@ -14,19 +14,14 @@ from typing import Annotated, Self
 from pydantic import Field
 
 from grounded_rag.answer import Answer
-from grounded_rag.evaluation.factuality import FactualityModel, Scorers
+from grounded_rag.evaluation.factuality import FactualityModel, Scorers, lowest_probability
 from grounded_rag.types import Frozen, Usage
 
 _LOG = logging.getLogger(__name__)
 
 
 class LiveScores(Frozen):
-    """What scoring one answer gave.
-
-    Attributes:
-        scores: Scores by name; None means "could not score".
-        usage: Tokens that scoring cost.
-    """
+    """The scores of one answer by name (None: could not be scored), and the tokens they cost."""
 
     scores: Mapping[str, float | None]
     usage: Usage = Usage()
@@ -37,7 +32,7 @@ class Budget(Frozen):
 
     Attributes:
         answers: Most answers scored.
-        tokens: Most tokens; looked at before each answer, so that one may reach beyond it.
+        tokens: Most tokens. They are checked before each answer, so the last one may exceed them.
         seconds: Length of the window.
     """
 
@@ -73,14 +68,14 @@ class SamplerStats(Frozen):
         return self.dropped_full + self.dropped_budget + self.dropped_closed
 
 
-Score = Callable[[Answer], LiveScores]
+LiveScorer = Callable[[Answer], LiveScores]
 """Scores one answer; it runs in the sampler's thread."""
-Report = Callable[[Answer, LiveScores], object]
-"""Told each scored answer, in the sampler's thread."""
+OnScored = Callable[[Answer, LiveScores], object]
+"""Called with each scored answer, in the sampler's thread."""
 
 
 class LiveSampler:
-    """A hook that scores a share of answers in a thread of its own.
+    """A hook that scores a share of the answers in a separate thread.
 
     Calling it never waits and never raises: an answer that is chosen goes into a bounded queue,
     or is dropped and counted. Use it as a context manager, or call `close()`.
@@ -92,12 +87,12 @@ class LiveSampler:
 
     def __init__(
         self,
-        score: Score,
+        score: LiveScorer,
         *,
         share: float = 0.05,
         waiting: int = 100,
         budget: Budget | None = None,
-        on_scored: Report | None = None,
+        on_scored: OnScored | None = None,
         seed: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -108,12 +103,12 @@ class LiveSampler:
             share: Share of the answers that is chosen, 0 to 1.
             waiting: Most answers waiting to be scored.
             budget: What scoring may cost; by default 1,000 answers and a million tokens an hour.
-            on_scored: Told each scored answer.
+            on_scored: Called with each scored answer.
             seed: Seed of the choice; None chooses differently each time.
-            clock: Monotonic seconds.
+            clock: Monotonic seconds, for tests.
 
         Raises:
-            ValueError: The share is none, or nothing may wait.
+            ValueError: The share is not between 0 and 1, or no answer may wait.
         """
         if not 0 <= share <= 1 or waiting < 1:
             raise ValueError(f"no sampling with a share of {share} and {waiting} waiting")
@@ -136,7 +131,7 @@ class LiveSampler:
         self._thread.start()
 
     def __call__(self, answer: Answer) -> None:
-        """Maybe choose an answer to be scored later."""
+        """Choose the answer to be scored later, or not."""
         with self._lock:
             self._counts["seen"] += 1
             if self._draw.random() >= self._share:
@@ -146,9 +141,9 @@ class LiveSampler:
             elif not self._affordable():
                 self._counts["dropped_budget"] += 1
             else:
-                self._choose(answer)
+                self._enqueue(answer)
 
-    def _choose(self, answer: Answer) -> None:
+    def _enqueue(self, answer: Answer) -> None:
         try:
             self._waiting.put_nowait(answer)
         except queue.Full:
@@ -164,20 +159,16 @@ class LiveSampler:
             return SamplerStats(**self._counts, usage=self._usage)
 
     def drain(self) -> None:
-        """Wait until everything that waits is scored."""
+        """Wait until all waiting answers are scored."""
         self._waiting.join()
 
     def close(self, *, timeout: float = 10.0) -> None:
-        """Stop. What waits is still scored as far as the time allows; the rest is dropped.
-
-        Args:
-            timeout: Most seconds to wait for the answer being scored and those waiting.
-        """
+        """Score what is waiting for at most `timeout` seconds; drop the rest and stop."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-        # The end may have to wait for a place; the worker makes one.
+        # None ends the thread. It may have to wait for a place in a full queue.
         deadline = time.monotonic() + timeout
         ended = False
         while not ended and self._thread.is_alive() and time.monotonic() < deadline:
@@ -188,7 +179,7 @@ class LiveSampler:
                 continue
         self._thread.join(max(0.0, deadline - time.monotonic()))
         self._abandoned.set()
-        self._forget_waiting()
+        self._drop_waiting()
 
     def __enter__(self) -> Self:
         return self
@@ -214,11 +205,11 @@ class LiveSampler:
             try:
                 if answer is None:
                     return
-                self._one(answer)
+                self._score_one(answer)
             finally:
                 self._waiting.task_done()
 
-    def _one(self, answer: Answer) -> None:
+    def _score_one(self, answer: Answer) -> None:
         with self._lock:
             # Answers chosen earlier may have spent the tokens since this one was chosen.
             if self._window[2] >= self._budget.tokens:
@@ -226,16 +217,16 @@ class LiveSampler:
                 return
         try:
             found = self._score(answer)
-            self._spent(found.usage)
+            self._spend(found.usage)
             if self._on_scored is not None:
                 self._on_scored(answer, found)
-        except Exception:  # noqa: BLE001 - whatever a scorer raises must not end the thread
+        except Exception:  # noqa: BLE001 - no scorer's error may end the thread
             _LOG.exception("A live answer could not be scored.")
             self._count("failed")
         else:
             self._count("scored")
 
-    def _spent(self, usage: Usage) -> None:
+    def _spend(self, usage: Usage) -> None:
         with self._lock:
             self._usage += usage
             start, answers, tokens = self._window
@@ -245,7 +236,7 @@ class LiveSampler:
         with self._lock:
             self._counts[name] += 1
 
-    def _forget_waiting(self) -> None:
+    def _drop_waiting(self) -> None:
         while True:
             try:
                 answer = self._waiting.get_nowait()
@@ -260,7 +251,7 @@ Hook = Callable[[Answer], object]
 
 
 def each(*hooks: Hook) -> Hook:
-    """Return one hook that calls several, in order."""
+    """Return one hook for `on_answer` that calls several, in order."""
 
     def call(answer: Answer) -> None:
         for hook in hooks:
@@ -269,9 +260,7 @@ def each(*hooks: Hook) -> Hook:
     return call
 
 
-def factuality_score(
-    model: FactualityModel, *, scorers: Scorers | None = None
-) -> Callable[[Answer], LiveScores]:
+def factuality_score(model: FactualityModel, *, scorers: Scorers | None = None) -> LiveScorer:
     """Return a scorer for `LiveSampler`: the lowest P(true) of an answer's claims.
 
     Args:
@@ -280,9 +269,7 @@ def factuality_score(
     """
 
     def score(answer: Answer) -> LiveScores:
-        found = [claim.factuality.p_true for claim in model.score_answer(answer, scorers=scorers)]
-        known = [probability for probability in found if probability is not None]
-        lowest = min(known) if known and len(known) == len(found) else None
-        return LiveScores(scores={"p_true": lowest})
+        claims = model.score_answer(answer, scorers=scorers)
+        return LiveScores(scores={"p_true": lowest_probability(claims)})
 
     return score

@@ -1,4 +1,4 @@
-"""OpenTelemetry out: metrics and spans of answers. Texts never leave; counts and times do."""
+"""OpenTelemetry: answers as metrics and spans. Counts and times are exported, and no texts."""
 
 from __future__ import annotations
 
@@ -32,12 +32,9 @@ class Telemetry:
         meter_provider: Any | None = None,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Choose providers; None takes the application's global ones.
+        """Take the given OpenTelemetry providers, or the application's global ones.
 
-        Args:
-            tracer_provider: An OpenTelemetry `TracerProvider`.
-            meter_provider: An OpenTelemetry `MeterProvider`.
-            now: Clock in nanoseconds since the epoch.
+        `now` is the clock in nanoseconds since the epoch, for tests.
         """
         self._now = now
         try:
@@ -50,7 +47,7 @@ class Telemetry:
         self._tracer = trace.get_tracer(_SCOPE, tracer_provider=tracer_provider)
         meter = metrics.get_meter(_SCOPE, meter_provider=meter_provider)
         self._answers = meter.create_counter(
-            "grounded_rag.answers", unit="{answer}", description="Questions by what became of them."
+            "grounded_rag.answers", unit="{answer}", description="Questions by outcome."
         )
         self._claims = meter.create_counter(
             "grounded_rag.claims",
@@ -58,7 +55,7 @@ class Telemetry:
             description="Shipped claims by tier, restated or not.",
         )
         self._flags = meter.create_counter(
-            "grounded_rag.flags", unit="{flag}", description="Remarks on answers by kind."
+            "grounded_rag.flags", unit="{flag}", description="Flags of answers by kind."
         )
         self._tokens = meter.create_counter(
             "grounded_rag.tokens", unit="{token}", description="Tokens by kind."
@@ -78,9 +75,9 @@ class Telemetry:
         if not self.active:
             return
         try:
-            self._measure(answer)
-            self._span(answer)
-        except Exception:  # noqa: BLE001 - the answer is given; its reader must not pay for this
+            self._record_metrics(answer)
+            self._record_span(answer)
+        except Exception:  # noqa: BLE001 - a failing export must not cost the user the answer
             _LOG.exception("An answer could not be exported.")
 
     def scored(self, _answer: Answer, found: LiveScores) -> None:
@@ -90,7 +87,7 @@ class Telemetry:
                 if score is not None:
                     self._scores.record(score, {"score": name})
 
-    def _measure(self, answer: Answer) -> None:
+    def _record_metrics(self, answer: Answer) -> None:
         self._answers.add(1, _outcome(answer))
         self._attempts.record(answer.attempts, {"generator": answer.generator})
         for claim in answer.claims:
@@ -104,7 +101,7 @@ class Telemetry:
         for stage in (*_STAGES, "total"):
             self._seconds.record(getattr(answer.timings, stage), {"stage": stage})
 
-    def _span(self, answer: Answer) -> None:
+    def _record_span(self, answer: Answer) -> None:
         end = self._now()
         start = end - _nanoseconds(answer.timings.total)
         span = self._tracer.start_span(
@@ -120,7 +117,7 @@ class Telemetry:
             },
         )
         inside = self._trace.set_span_in_context(span)
-        # Stages alternate when there are re-asks; each is shown once, with its sum.
+        # Stages alternate when the generator is asked again; each is shown once, with its sum.
         at = start
         for stage in _STAGES:
             length = _nanoseconds(getattr(answer.timings, stage))

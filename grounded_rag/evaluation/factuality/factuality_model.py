@@ -1,9 +1,13 @@
-"""A factuality model: scorers, the curves that calibrate them, and the policy they hold for."""
+"""A factuality model gives P(true) of claims, of an answer's claims and of a run's claims.
+
+It names three scorers, holds the curves that calibrate them, and is bound to the policy under
+which its labelled claims were made. `fit` makes one.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -11,9 +15,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, ValidationError, model_validator
 
 from grounded_rag.answer import Answer
-from grounded_rag.errors import ConfigError, InputError, MissingExtraError
-from grounded_rag.evaluation.factuality.claims import ClaimInput, claims_of
+from grounded_rag.errors import ConfigError, InputError
+from grounded_rag.evaluation.factuality.claims import ClaimInput, cited_claim, claims_of
 from grounded_rag.evaluation.factuality.scorers import ClaimScores, Scorers, builtin_scorers, franq
+from grounded_rag.evaluation.records import EvalRecord
+from grounded_rag.evaluation.runs import Run
 from grounded_rag.protocols import Share
 from grounded_rag.statistics import Interval
 from grounded_rag.types import Frozen
@@ -55,43 +61,6 @@ class Curve(Frozen):
         return self.y[left] + part * (self.y[right] - self.y[left])
 
 
-def fit_curve(scores: Sequence[float], labels: Sequence[bool]) -> Curve:
-    """Fit centred isotonic regression; it needs the extra `calibration` (scikit-learn).
-
-    Each level stretch of the isotonic fit becomes one knot at the mean of its scores (Oron and
-    Flournoy, arXiv 1701.05964). Between knots the curve rises, so that claims keep the order that
-    their scores gave them; level stretches would make ties of them.
-
-    Args:
-        scores: Scores, higher meaning surer.
-        labels: Whether each claim is true.
-
-    Raises:
-        MissingExtraError: scikit-learn is not installed.
-        InputError: There is nothing to fit on.
-    """
-    if not scores:
-        raise InputError(
-            "There are no labelled claims to fit a curve on.",
-            hint="Label more claims; some must have high and some low faithfulness.",
-        )
-    try:
-        from sklearn.isotonic import IsotonicRegression
-    except ImportError as error:
-        raise MissingExtraError(
-            "Fitting a calibration needs scikit-learn.",
-            hint='Install it: pip install "grounded-rag[calibration]". Using a fitted model '
-            "does not need it.",
-        ) from error
-    fitted = IsotonicRegression(y_min=0.0, y_max=1.0)
-    levels = fitted.fit_transform(list(scores), [float(label) for label in labels])
-    stretches: dict[float, list[float]] = {}
-    for score, level in zip(scores, levels, strict=True):
-        stretches.setdefault(min(1.0, max(0.0, float(level))), []).append(score)
-    knots = sorted((level, sum(part) / len(part)) for level, part in stretches.items())
-    return Curve(x=tuple(score for _, score in knots), y=tuple(level for level, _ in knots))
-
-
 class Variant(StrEnum):
     """What is calibrated. Faithfulness itself stays raw in all of them.
 
@@ -106,12 +75,9 @@ class Variant(StrEnum):
 
 
 class Measured(Frozen):
-    """One figure on claims that were not fitted on.
+    """One figure on claims that were not fitted on, with its 95 % bootstrap interval.
 
-    Attributes:
-        name: Name of the figure.
-        value: The figure, or None where it is undefined.
-        interval: Its bootstrap interval, 95 %.
+    A value of None means that the figure is undefined, such as a ROC-AUC of one class alone.
     """
 
     name: str
@@ -123,7 +89,7 @@ class Factuality(Frozen):
     """How likely one claim is true, and why.
 
     Attributes:
-        p_true: P(true), or None where a score is missing: no figure is better than a made-up one.
+        p_true: P(true), or None if a score is missing: no figure is better than an invented one.
         scores: The scores that were combined, calibrated where the model calibrates.
         raw: The scorers' own numbers.
     """
@@ -134,7 +100,7 @@ class Factuality(Frozen):
 
 
 class ClaimFactuality(Frozen):
-    """One shipped claim of an answer with its probability."""
+    """One claim of an answer with its probability."""
 
     claim: str
     factuality: Factuality
@@ -144,7 +110,7 @@ class FactualityModel(Frozen):
     """A fitted combination of scores; its JSON is the artefact that `calibrate` writes.
 
     Attributes:
-        kind: Tells this artefact from other JSON.
+        kind: Marks the JSON as a factuality model.
         schema_version: Version of this format.
         variant: What is calibrated.
         scorers: Names of the three scorers: faithfulness, if faithful, if unfaithful.
@@ -181,20 +147,16 @@ class FactualityModel(Frozen):
         return self
 
     def combine(self, raw: ClaimScores) -> Factuality:
-        """Return P(true) from raw scores; pure, and needs no scorer."""
-        scores = raw.model_copy(
-            update={
-                "if_faithful": _through(self.if_faithful, raw.if_faithful),
-                "if_unfaithful": _through(self.if_unfaithful, raw.if_unfaithful),
-            }
-        )
+        """Return P(true) from raw scores; no scorer is needed for that."""
+        faithful = raw.faithful
+        if_faithful = _calibrated(self.if_faithful, raw.if_faithful)
+        if_unfaithful = _calibrated(self.if_unfaithful, raw.if_unfaithful)
         p_true = None
-        if (
-            scores.faithful is not None
-            and scores.if_faithful is not None
-            and scores.if_unfaithful is not None
-        ):
-            p_true = franq(scores.faithful, scores.if_faithful, scores.if_unfaithful)
+        if faithful is not None and if_faithful is not None and if_unfaithful is not None:
+            p_true = franq(faithful, if_faithful, if_unfaithful)
+        scores = ClaimScores(
+            faithful=faithful, if_faithful=if_faithful, if_unfaithful=if_unfaithful
+        )
         return Factuality(p_true=p_true, scores=scores, raw=raw)
 
     def score(
@@ -207,7 +169,7 @@ class FactualityModel(Frozen):
             scorers: The scorers that the model was fitted with; None takes the built-in ones.
 
         Raises:
-            ConfigError: These are other scorers than the model was fitted with.
+            ConfigError: The model was fitted with other scorers.
         """
         used = scorers or builtin_scorers()
         if used.names != self.scorers:
@@ -234,11 +196,7 @@ class FactualityModel(Frozen):
         )
 
     def check_fingerprint(self, fingerprint: str) -> None:
-        """Refuse a policy other than the one that the model was fitted under.
-
-        Raises:
-            ConfigError: The fingerprint is another one.
-        """
+        """Raise `ConfigError` if the model was fitted under another policy."""
         if fingerprint != self.fingerprint:
             raise ConfigError(
                 f"The factuality model was fitted under the policy {self.fingerprint[:12]}…, and "
@@ -253,6 +211,7 @@ class FactualityModel(Frozen):
             InputError: The file cannot be written.
         """
         path = Path(path)
+        # Written beside the file and renamed: a crash leaves the old model whole.
         part = path.with_name(f"{path.name}.part")
         try:
             part.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -265,10 +224,10 @@ class FactualityModel(Frozen):
 
     @classmethod
     def load(cls, path: Path | str, *, fingerprint: str | None = None) -> Self:
-        """Read a model.
+        """Read a model that `save` or `grounded-rag calibrate` wrote.
 
         Args:
-            path: File that `save` or `grounded-rag calibrate` wrote.
+            path: The file.
             fingerprint: Fingerprint of the policy in force, such as `Answer.fingerprint`; a model
                 fitted under another one is refused. None leaves that to `score_answer`.
 
@@ -294,5 +253,117 @@ class FactualityModel(Frozen):
         return model
 
 
-def _through(curve: Curve | None, score: float | None) -> float | None:
+def _calibrated(curve: Curve | None, score: float | None) -> float | None:
     return curve.at(score) if curve is not None and score is not None else score
+
+
+class ScoredItem(Frozen):
+    """One answered question of a run with the probabilities of its claims.
+
+    Attributes:
+        item: Id of the golden item.
+        question: The question.
+        claims: The shipped claims, in order.
+        lowest: What `lowest_probability` says of them.
+    """
+
+    item: str
+    question: str
+    claims: tuple[ClaimFactuality, ...]
+    lowest: Share | None
+
+
+class RunFactuality(Frozen):
+    """The answered questions of a run, scored, and the model that scored them."""
+
+    model: FactualityModel
+    items: tuple[ScoredItem, ...]
+
+    def by_item(self) -> dict[str, tuple[float | None, ...]]:
+        """Return P(true) of the claims in order, by the id of the golden item."""
+        return {
+            item.item: tuple(claim.factuality.p_true for claim in item.claims)
+            for item in self.items
+        }
+
+
+def factuality_of(
+    run: Run,
+    model: FactualityModel,
+    *,
+    scorers: Scorers | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> RunFactuality:
+    """Return what `score_run` returns together with the model, for a report."""
+    return RunFactuality(
+        model=model, items=score_run(run, model, scorers=scorers, progress=progress)
+    )
+
+
+def score_run(
+    run: Run,
+    model: FactualityModel,
+    *,
+    scorers: Scorers | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[ScoredItem, ...]:
+    """Return the answered questions of a run, the least probable first.
+
+    Args:
+        run: The run; refusals and errors are left out.
+        model: A model fitted under the run's policy.
+        scorers: The scorers that it was fitted with; None takes the built-in ones.
+        progress: Called after each record with the number of records done.
+
+    Raises:
+        ConfigError: The run was made under another policy, or the scorers differ.
+    """
+    model.check_fingerprint(run.meta.fingerprint)
+    items: list[ScoredItem] = []
+    for done, record in enumerate(run.records(), start=1):
+        claims = _score_record(record, model, scorers)
+        if claims:
+            item = record.item
+            items.append(
+                ScoredItem(
+                    item=item.id,
+                    question=item.question,
+                    claims=claims,
+                    lowest=lowest_probability(claims),
+                )
+            )
+        if progress is not None:
+            progress(done)
+    # A claim that could not be scored is looked at first: nothing is known about it.
+    return tuple(sorted(items, key=lambda item: -1.0 if item.lowest is None else item.lowest))
+
+
+def _score_record(
+    record: EvalRecord, model: FactualityModel, scorers: Scorers | None
+) -> tuple[ClaimFactuality, ...]:
+    if record.answer is not None:
+        # Without claims no scorer is loaded.
+        return model.score_answer(record.answer, scorers=scorers) if record.answer.claims else ()
+    other = record.other
+    if other is None or other.refused or other.verification is None:
+        return ()
+    chunks = {context.chunk.id: context for context in other.contexts}
+    verdicts = other.verification.claims
+    cited = [cited_claim(verdict, chunks, record.item.question) for verdict in verdicts]
+    found = iter(model.score([claim for claim in cited if claim is not None], scorers=scorers))
+    return tuple(
+        ClaimFactuality(claim=verdict.text, factuality=_UNKNOWN if claim is None else next(found))
+        for verdict, claim in zip(verdicts, cited, strict=True)
+    )
+
+
+_NO_SCORES = ClaimScores(faithful=None, if_faithful=None, if_unfaithful=None)
+_UNKNOWN = Factuality(p_true=None, scores=_NO_SCORES, raw=_NO_SCORES)
+"""For a claim that shares no word with what was retrieved: there is no evidence to score it by."""
+
+
+def lowest_probability(claims: Sequence[ClaimFactuality]) -> float | None:
+    """Return the lowest P(true); None without claims, or if one of them could not be scored."""
+    given = [claim.factuality.p_true for claim in claims]
+    known = [probability for probability in given if probability is not None]
+    return min(known) if known and len(known) == len(given) else None
