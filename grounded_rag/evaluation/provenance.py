@@ -17,7 +17,7 @@ from grounded_rag.types import ClaimVerdict, Located, Signal
 from grounded_rag.verification.deciders import Staged
 from grounded_rag.version import __version__
 
-_VERIFIER = ("verification", "text", "types", "data", "decision.py", "compose.py", "validity.py")
+_VERIFIER = ("verification", "text", "types", "data", "decision.py", "validity.py")
 _BY_VERIFIER = frozenset({"asserted"})
 """Signals that no check gives: the verifier finds them again each time."""
 
