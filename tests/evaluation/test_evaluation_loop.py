@@ -213,7 +213,8 @@ def test_the_whole_loop_in_one_command(corpus, words_index, gate_file, tmp_path)
     files = [tmp_path / name for name in ("r.html", "r.xml", "r.md")]
     result = command(
         "eval", corpus / "golden.jsonl", "--index", words_index, "--run", run,
-        "--gate", gate_file, "--html", files[0], "--junit", files[1], "--markdown", files[2],
+        "--gate", gate_file, "--html", files[0],
+        "--settings", f"eval.junit={files[1]}", "--settings", f"eval.markdown={files[2]}",
     )  # fmt: skip
     assert "gate passed" in result.stdout
     assert all(file.stat().st_size > 500 for file in files)
@@ -270,8 +271,9 @@ def test_other_systems_are_measured_by_the_same_command(tmp_path):
         encoding="utf-8",
     )
     result = command(
-        "eval", "--answers", answers, "--format", "ragas", "--run", tmp_path / "run", "--json"
-    )
+        "eval", "--answers", answers, "--settings", "answers.format=ragas",
+        "--run", tmp_path / "run", "--json",
+    )  # fmt: skip
     metrics = {one["name"]: one for one in json.loads(result.stdout)["metrics"]}
     assert metrics["faithful_answers"]["hits"] == 1
 
