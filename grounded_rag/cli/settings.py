@@ -170,7 +170,9 @@ def _validated(table: Mapping[str, Any], source: str) -> None:
         where = "" if source.startswith(key) else f"{source}: "
         if first["type"] != "extra_forbidden":
             raise _bad(f"{where}{key}: {first['msg']}.") from error
-        near = get_close_matches(key, _keys(), n=1)
+        # Either the section was left out, or a letter is wrong.
+        near = [each for each in _keys() if each.endswith(f".{key}")]
+        near += get_close_matches(key, _keys(), n=1)
         meant = f" Is {near[0]} meant?" if near else ""
         raise _bad(f"{where}there is no setting {key}.{meant}") from error
 
@@ -208,10 +210,11 @@ class SettingsCommand(TyperCommand):
                 break
             option = argument.partition("=")[0]
             if option.startswith("-") and option not in known and (key := self._setting(option)):
+                section, _, name = key.partition(".")
                 raise typer.BadParameter(
-                    f"{option} is a setting: write --settings {key}=VALUE, or "
-                    f"{key.partition('.')[2]} under [{key.partition('.')[0]}] in a settings file. "
-                    "`grounded-rag settings` prints them all."
+                    f"{option} is a setting: write --settings {key}=VALUE, or {name} under "
+                    f"[{section}] in a settings file. `grounded-rag settings` prints them all.",
+                    ctx=ctx,
                 )
         return super().parse_args(ctx, args)
 

@@ -44,6 +44,7 @@ def test_mistakes_name_the_key_the_file_and_what_may_be_meant(write):
     assert wrong(file).startswith(f"{file}: policy.k: Input should be less than or equal to 100.")
     file = write("[eval]\nconcurency = 2\n")
     assert "no setting eval.concurency. Is eval.concurrency meant?" in wrong("policy.k=2", file)
+    assert "there is no setting k. Is policy.k meant?" in wrong(write("k = 2"))
     assert "there is no setting polcy" in wrong("polcy.k=2")
     assert "policy.unproven: Input should be 'restate'" in wrong("policy.unproven=hide")
     assert "cannot be read" in wrong(write("[policy\n"))
