@@ -36,7 +36,6 @@ from grounded_rag.options import make_entailment, make_judge
 from grounded_rag.receipts.findings import (
     UNCHANGED,
     ClaimCheck,
-    DiffPart,
     IntegrityProblem,
     NearestPassage,
     StaleSource,
@@ -291,12 +290,13 @@ def _claim_lines(claim: ClaimCheck) -> Iterator[RenderableType]:
         yield line(support, "dim", indent=6)
     for standing in claim.citations:
         if standing.nearest is not None:
-            yield Padding(_passage(standing.nearest, "reads now"), (0, 0, 0, 6))
+            yield Padding(_changed_passage(standing.nearest), (0, 0, 0, 6))
     for stale in claim.stale:
         yield line(f"! {_stale(stale)}", "magenta", indent=6)
         if stale.successor_says is not None:
-            title = f"nearest passage of {stale.successor_says.doc_id}, which holds now"
-            yield Padding(_passage(stale.successor_says, title), (0, 0, 0, 8))
+            # As it stands: a diff between two documents shows wording, not what changed.
+            says = stale.successor_says
+            yield line(f"now: {says.text} ({says.doc_id})", "dim", indent=8)
 
 
 def _status(claim: ClaimCheck) -> str:
@@ -311,21 +311,17 @@ def _stale(stale: StaleSource) -> str:
 _DIFF = {"same": ("", "", "dim"), "removed": ("[-", "-]", "red"), "added": ("{+", "+}", "green")}
 
 
-def _passage(nearest: NearestPassage, title: str) -> RenderableType:
-    told = Text(f"{one_line(title)}: ", style="dim")
+def _changed_passage(nearest: NearestPassage) -> RenderableType:
+    changed = Text("reads now: ", style="dim")
     for part in nearest.diff:
-        told.append_text(_diff_part(part))
+        # The marks stay readable where there are no colours: in a pipe, in a log.
+        opened, closed, style = _DIFF[part.kind]
+        text = safe(part.text).replace("\n", " ")
+        changed.append(f"{opened}{text}{closed}", style=style)
     if not nearest.numbers:
-        return told
+        return changed
     numbers = "; ".join(number_line(change) for change in nearest.numbers)
-    return Group(told, line(f"numbers: {numbers}", "bold"))
-
-
-def _diff_part(part: DiffPart) -> Text:
-    # The marks stay readable where there are no colours: in a pipe, in a log.
-    opened, closed, style = _DIFF[part.kind]
-    text = safe(part.text).replace("\n", " ")
-    return Text(f"{opened}{text}{closed}", style=style)
+    return Group(changed, line(f"numbers: {numbers}", "bold"))
 
 
 def audit_view(report: AuditReport) -> RenderableType:

@@ -347,10 +347,14 @@ def test_golden_views_for_people(corpus, tmp_path):
 
 
 def test_prices_are_read_and_mistakes_in_them_are_wrong_usage(corpus, words_index, tmp_path):
-    base = ("eval", corpus / "golden.jsonl", "--index", words_index, "--limit", 2)
-    priced = command(*base, "--run", tmp_path / "a", "--prices", "input=3,output=15", "--json")
+    base = (
+        "eval", corpus / "golden.jsonl", "--index", words_index, "--settings", "eval.limit=2",
+        "--settings",
+    )  # fmt: skip
+    prices = "eval.prices={input=3, output=15}"
+    priced = command(*base, prices, "--run", tmp_path / "a", "--json")
     assert json.loads(priced.stdout)["costs"]["money"] == 0
-    command(*base, "--run", tmp_path / "b", "--prices", "input=lots", code=2)
+    command(*base, "eval.prices.input=lots", "--run", tmp_path / "b", code=2)
     command("eval", "--index", words_index, code=2)
     assert "no golden.jsonl" in command("eval", "--corpus", words_index, code=1).output
 
