@@ -18,6 +18,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from grounded_rag import GroundedRAG
 from grounded_rag.cli.options import (
     CorpusOption,
     GeneratorOption,
@@ -27,7 +28,7 @@ from grounded_rag.cli.options import (
     corpus_folder,
     open_rag,
 )
-from grounded_rag.cli.settings import Settings, load_settings
+from grounded_rag.cli.settings import EvalSettings, Settings, load_settings
 from grounded_rag.cli.terminal import NOT_GOOD, console, counting_bar, figures, line, save_text
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.comparison import Comparison, compare
@@ -108,21 +109,7 @@ def evaluation(
             index=index, corpus=corpus, settings=chosen, quiet=as_json, generator=generator
         ) as rag:
             scoring.check(rag._parts.fingerprint)
-            scored = chosen.eval.relevance and rag._index is not None
-            with _run_bar("Asking", enabled=not as_json) as hook, _resumable(folder):
-                report = evaluate(
-                    rag,
-                    items,
-                    run=folder,
-                    split=split,
-                    limit=chosen.eval.limit,
-                    options=Options(
-                        concurrency=chosen.eval.concurrency,
-                        relevance=rag._index.embedding if scored and rag._index else None,
-                        prices=chosen.eval.prices,
-                        progress=hook,
-                    ),
-                )
+            report = _ask(rag, items, folder, chosen.eval, split=split, quiet=as_json)
     likely = scoring.of(folder, quiet=as_json)
     comparison = compare(report, before) if before is not None else None
     outcome = _Outcome(
@@ -229,6 +216,32 @@ def _golden_path(golden: Path | None, corpus: str | None) -> Path:
             hint="Name a golden set, or start one with `grounded-rag golden new`.",
         )
     return path
+
+
+def _ask(
+    rag: GroundedRAG,
+    golden: Path,
+    folder: Path,
+    settings: EvalSettings,
+    *,
+    split: str | None,
+    quiet: bool,
+) -> EvalReport:
+    embedding = None if rag._index is None else rag._index.embedding
+    with _run_bar("Asking", enabled=not quiet) as hook, _resumable(folder):
+        return evaluate(
+            rag,
+            golden,
+            run=folder,
+            split=split,
+            limit=settings.limit,
+            options=Options(
+                concurrency=settings.concurrency,
+                relevance=embedding if settings.relevance else None,
+                prices=settings.prices,
+                progress=hook,
+            ),
+        )
 
 
 def _judge_again(recorded: Path, folder: Path, settings: Settings, *, quiet: bool) -> EvalReport:

@@ -36,8 +36,9 @@ GeneratorOption = Annotated[
     typer.Option(
         "--generator",
         "-g",
-        help='"extractive" (default: built in, no model), "anthropic", "anthropic-citations", or '
-        '"PROVIDER/MODEL".',
+        help='"extractive" (built in, no model), "anthropic", "anthropic-citations", or '
+        '"PROVIDER/MODEL". By default what the settings or GROUNDED_RAG_GENERATOR say, else '
+        "extractive.",
     ),
 ]
 SettingsOption = Annotated[
