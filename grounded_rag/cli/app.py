@@ -7,23 +7,21 @@ from typing import Annotated
 import typer
 
 from grounded_rag import __version__
-from grounded_rag.cli import (
-    ask,
-    certify,
-    chat,
-    commands,
-    demo,
-    evaluation,
-    factuality,
-    fuzz,
-    golden,
-    receipt,
-)
+from grounded_rag.cli import golden, verify
+from grounded_rag.cli.ask import ask, chat
+from grounded_rag.cli.confidence import calibrate, certify, factuality
+from grounded_rag.cli.demo import demo
+from grounded_rag.cli.documents import currency, ingest, status
+from grounded_rag.cli.evaluation import diagnose, evaluation
+from grounded_rag.cli.fuzz import fuzz
+from grounded_rag.cli.settings import SettingsCommand, settings
 from grounded_rag.cli.terminal import guarded
 
 app = typer.Typer(
     name="grounded-rag",
     help="Answers that can be checked: every claim carries a verified quote, or it is a refusal.",
+    epilog="Exit codes: 0 done, answered or good; 1 an error; 2 wrong usage; 3 refused, not "
+    "accepted, out of date or below the gate. Every command takes --json.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -45,23 +43,24 @@ def _root(
     """Answers that can be checked: every claim carries a verified quote, or it is a refusal."""
 
 
-for _name, _function in (
-    ("ingest", commands.ingest),
-    ("ask", ask.ask),
-    ("chat", chat.chat),
-    ("verify", commands.verify),
-    ("status", commands.status),
-    ("demo", demo.demo),
-    ("fuzz", fuzz.fuzz),
-    ("eval", evaluation.evaluation),
-    ("diagnose", golden.diagnose),
-    ("calibrate", factuality.calibrate),
-    ("factuality", factuality.factuality),
-    ("certify", certify.certify),
-    ("currency", commands.currency),
+for _name, _command in (
+    ("demo", demo),
+    ("ingest", ingest),
+    ("ask", ask),
+    ("chat", chat),
+    ("verify", verify.verify),
+    ("settings", settings),
+    ("status", status),
+    ("currency", currency),
+    ("eval", evaluation),
+    ("diagnose", diagnose),
+    ("certify", certify),
+    ("calibrate", calibrate),
+    ("factuality", factuality),
+    ("fuzz", fuzz),
 ):
-    app.command(_name)(guarded(_function))
-app.add_typer(receipt.app)
+    app.command(_name, cls=SettingsCommand)(guarded(_command))
+app.add_typer(verify.receipts_app)
 app.add_typer(golden.app)
 
 

@@ -1,32 +1,34 @@
-"""The command `ask`: one question, one answer, in the form that is asked for."""
+"""The commands that answer: `ask` one question, or `chat`, one question a line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
-from grounded_rag import Answer, Policy
+from grounded_rag import Answer
 from grounded_rag.cli.options import (
     AsOfOption,
     CorpusOption,
-    EntailmentOption,
-    FailedClaimOption,
     GeneratorOption,
     IndexOption,
     JsonOption,
-    JudgeOption,
-    RerankerOption,
-    SupportOption,
-    UnprovenOption,
+    SettingsOption,
     open_rag,
     parse_as_of,
 )
-from grounded_rag.cli.terminal import answer_view, console, ingest_bar
+from grounded_rag.cli.settings import load_settings
+from grounded_rag.cli.terminal import NOT_GOOD, console, line, report_error
+from grounded_rag.cli.verify import verification_view
+from grounded_rag.conversation import Conversation, Turn
+from grounded_rag.errors import ProviderError, QuestionError
 from grounded_rag.events import (
     ClaimRejected,
     ClaimVerified,
@@ -37,7 +39,79 @@ from grounded_rag.events import (
     Retrieved,
 )
 from grounded_rag.render.cards import IN_SOURCE_WORDS
+from grounded_rag.render.terminal import answer_lines
 from grounded_rag.text.display import one_line
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    index: IndexOption = None,
+    corpus: CorpusOption = None,
+    generator: GeneratorOption = None,
+    as_of: AsOfOption = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="Only documents whose metadata has KEY=VALUE; repeatable."),
+    ] = None,
+    settings: SettingsOption = None,
+    receipts: Annotated[
+        Path | None, typer.Option(help="Folder to save the answer's receipt to.")
+    ] = None,
+    form: Annotated[
+        Literal["terminal", "markdown", "html", "json"],
+        typer.Option("--format", help="How the answer is printed; html is a whole page."),
+    ] = "terminal",
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream", help="Show claims as they pass; with --json one event a line (JSON Lines)."
+        ),
+    ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Also show what was retrieved, drafted and rejected.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> int:
+    """Ask one question. Exit code 0: answered, 3: refused, 1: error."""
+    as_json = as_json or form == "json"
+    chosen = load_settings(settings)
+    moment = parse_as_of(as_of)
+    filters = _filters(where or [])
+    with open_rag(
+        index=index,
+        corpus=corpus,
+        settings=chosen,
+        quiet=as_json,
+        generator=generator,
+        receipts=receipts,
+    ) as rag:
+        if stream:
+            events = rag.stream(question, as_of=moment, filters=filters, rejected_text=trace)
+            answer = show_stream(events, as_json=as_json, trace=trace)
+        else:
+            answer = rag.query(question, as_of=moment, filters=filters)
+    if form == "markdown" and not as_json:
+        typer.echo(answer.to_markdown(), nl=False)
+    elif form == "html" and not as_json:
+        typer.echo(answer.to_html(standalone=True), nl=False)
+    elif not as_json:
+        console().print(answer_view(answer, trace=trace))
+    elif not stream:
+        # With events as lines, the last line was the answer already.
+        typer.echo(answer.to_json(trace=trace))
+    return 0 if answer.answered else NOT_GOOD
+
+
+def _filters(where: list[str]) -> dict[str, Any]:
+    filters: dict[str, Any] = {}
+    for condition in where:
+        key, equals, value = condition.partition("=")
+        if not equals or not key.strip():
+            raise typer.BadParameter(
+                f"{condition!r} is no KEY=VALUE, such as trust=official.", param_hint="--where"
+            )
+        filters.setdefault(key.strip(), []).append(value.strip())
+    return filters
 
 
 def show_stream(events: Iterable[Event], *, as_json: bool, trace: bool = False) -> Answer:
@@ -52,32 +126,33 @@ def show_stream(events: Iterable[Event], *, as_json: bool, trace: bool = False) 
     screen = console(stderr=True)
     for event in events:
         if as_json:
-            typer.echo(_line(event, trace=trace))
-        elif (text := _told(event)) is not None:
-            screen.print(text, soft_wrap=True)
+            typer.echo(event_json(event, trace=trace))
+        elif (shown := _event_line(event)) is not None:
+            screen.print(shown, soft_wrap=True)
         if isinstance(event, Final):
             return event.answer
     raise AssertionError("a stream ends with its answer, or raises")
 
 
-def _line(event: Event, *, trace: bool) -> str:
+def event_json(event: Event, *, trace: bool) -> str:
+    """Return an event as one line of JSON; an answer leaves its trace out unless asked for."""
     if isinstance(event, Final) and trace:
         answer = event.answer.to_json(trace=True, indent=None)
         return f'{{"kind": {json.dumps(event.kind)}, "answer": {answer}}}'
     return event.model_dump_json()
 
 
-def _told(event: Event) -> Text | None:
+def _event_line(event: Event) -> Text | None:
     """Return an event as a line, or None for one that a person need not see."""
     if isinstance(event, Retrieved):
         return Text(f"  {_counted(len(event.chunks), 'passage')} found", style="dim")
     if isinstance(event, Drafting) and event.drafted == 0:
         return Text("  drafting ...", style="dim")
     if isinstance(event, ClaimVerified):
-        told = Text(f"  ✓ {one_line(event.verdict.text)}", style="green")
+        shown = Text(f"  ✓ {one_line(event.verdict.text)}", style="green")
         if event.verdict.restated:
-            told.append(f" ({IN_SOURCE_WORDS})", style="dim")
-        return told
+            shown.append(f" ({IN_SOURCE_WORDS})", style="dim")
+        return shown
     if isinstance(event, ClaimRejected):
         text = f": {one_line(event.verdict.text)}" if event.verdict is not None else ""
         return Text(f"  ✗ a claim did not pass ({event.reason}){text}", style="yellow")
@@ -91,126 +166,99 @@ def _counted(number: int, name: str) -> str:
     return f"{number} {name}" if number == 1 else f"{number} {name}s"
 
 
-REFUSED = 3
-_POLICY = Policy()
+def answer_view(answer: Answer, *, trace: bool = False) -> RenderableType:
+    """Return an answer with its quotes highlighted, its badges, and what it cost."""
+    parts: list[RenderableType] = [answer_lines(answer)]
+    if trace:
+        parts += _trace_lines(answer)
+    cost = [
+        f"as of {answer.as_of}",
+        answer.generator or "generator",
+        f"{answer.timings.total * 1000:.0f} ms",
+    ]
+    if answer.usage.total_tokens:
+        cost.append(f"{answer.usage.total_tokens} tokens in {answer.usage.calls} calls")
+    return Group(*parts, line(" · ".join(cost), "dim", indent=2))
 
 
-def ask(
-    question: Annotated[str, typer.Argument(help="The question.")],
+def _trace_lines(answer: Answer) -> Iterator[RenderableType]:
+    yield line("retrieved", "bold dim", indent=2)
+    for chunk in answer.trace.retrieved:
+        found = "+".join(chunk.sources)
+        label = f"{chunk.rank}. {chunk.chunk.doc_id} ({found}, {chunk.score:.4f})"
+        yield line(label, "dim", indent=4)
+    restates = answer.policy.get("unproven", "restate") == "restate"
+    for attempt in answer.trace.attempts:
+        detail = f": {attempt.detail}" if attempt.detail else ""
+        yield line(f"attempt {attempt.number}: {attempt.stop}{detail}", "bold dim", indent=2)
+        if attempt.verification is not None:
+            view = verification_view(attempt.verification, restates=restates)
+            yield Padding(view, (0, 0, 0, 4))
+
+
+def chat(
     index: IndexOption = None,
     corpus: CorpusOption = None,
-    generator: GeneratorOption = "extractive",
+    generator: GeneratorOption = None,
     as_of: AsOfOption = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option("--where", help="Only documents whose metadata has KEY=VALUE; repeatable."),
-    ] = None,
-    unproven: UnprovenOption = _POLICY.unproven,
-    on_failed_claim: FailedClaimOption = _POLICY.on_failed_claim,
-    support: SupportOption = _POLICY.support,
-    reranker: RerankerOption = None,
-    entailment: EntailmentOption = None,
-    judge: JudgeOption = None,
-    relevance: Annotated[
-        bool, typer.Option("--relevance", help="Flag answers that may be beside the question.")
-    ] = False,
-    stale: Annotated[
-        Literal["flag", "exclude", "refuse"],
-        typer.Option(help="What becomes of evidence that no longer holds."),
-    ] = _POLICY.stale,
-    quote_match: Annotated[
-        Literal["repair", "exact"],
-        typer.Option(help="Whether differences of presentation are bridged, and recorded."),
-    ] = _POLICY.quote_match,
-    quote_mode: Annotated[
-        Literal["copy", "label"],
-        typer.Option(help="A model copies its quotes, or names labelled sentences."),
-    ] = "copy",
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="Passages to retrieve.")] = _POLICY.k,
-    max_attempts: Annotated[
-        int, typer.Option(min=1, max=10, help="Calls of the generator, the first included.")
-    ] = _POLICY.max_attempts,
-    max_seconds: Annotated[
-        float, typer.Option(min=0.1, max=86_400, help="Seconds for one question.")
-    ] = _POLICY.max_seconds,
-    prompts: Annotated[Path | None, typer.Option(help="Folder with prompts of your own.")] = None,
-    refusal: Annotated[str | None, typer.Option(help="Refusal string of your own.")] = None,
-    receipts: Annotated[
-        Path | None, typer.Option(help="Folder to save the answer's receipt to.")
-    ] = None,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Also show what was retrieved, drafted and rejected.")
-    ] = False,
-    form: Annotated[
-        Literal["terminal", "markdown", "html", "json"],
-        typer.Option("--format", help="How the answer is printed; html is a whole page."),
-    ] = "terminal",
-    stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream", help="Show claims as they pass; with --json one event a line (JSON Lines)."
-        ),
-    ] = False,
+    settings: SettingsOption = None,
     as_json: JsonOption = False,
 ) -> int:
-    """Ask one question. Exit code 0: answered, 3: refused, 1: error."""
-    options: dict[str, Any] = {"generator": generator, "quote_mode": quote_mode}
-    if relevance:
-        options["relevance"] = True
-    named = {
-        "prompts": prompts,
-        "refusal": refusal,
-        "receipts": receipts,
-        "reranker": reranker,
-        "entailment": entailment,
-        "judge": judge,
-    }
-    options |= {name: value for name, value in named.items() if value is not None}
-    options["policy"] = Policy(
-        unproven=unproven,
-        on_failed_claim=on_failed_claim,
-        support=support,
-        stale=stale,
-        quote_match=quote_match,
-        k=k,
-        max_attempts=max_attempts,
-        max_seconds=max_seconds,
-    )
+    """Ask follow-up questions, one a line; works with piped input, and --json prints JSON Lines.
+
+    One line comes for each question; one that failed has "error", "message" and "hint". Exit code
+    0: all were answered or refused, 1: one failed.
+    """
+    chosen = load_settings(settings)
     moment = parse_as_of(as_of)
-    filters = _filters(where or [])
-    with ingest_bar(enabled=corpus is not None and form != "json" and not as_json) as progress:
-        rag = open_rag(index=index, corpus=corpus, progress=progress, **options)
-    form = "json" if as_json else form
-    with rag:
-        if stream:
-            events = rag.stream(question, as_of=moment, filters=filters, rejected_text=trace)
-            answer = show_stream(events, as_json=form == "json", trace=trace)
-        else:
-            answer = rag.query(question, as_of=moment, filters=filters)
-    # With events as lines, the last line is the answer already.
-    if not (stream and form == "json"):
-        _show(answer, form, trace=trace)
-    return 0 if answer.answered else REFUSED
+    failed = False
+    with open_rag(
+        index=index, corpus=corpus, settings=chosen, quiet=as_json, generator=generator
+    ) as rag:
+        conversation = Conversation(rag)
+        for question in _questions(quiet=as_json):
+            try:
+                turn = conversation.ask(question, as_of=moment)
+            except (ProviderError, QuestionError) as error:
+                # One question fails; the conversation goes on.
+                failed = True
+                report_error(error, as_json=as_json)
+                continue
+            if as_json:
+                typer.echo(turn.model_dump_json())
+            else:
+                console().print(turn_view(turn))
+    return 1 if failed else 0
 
 
-def _show(answer: Answer, form: str, *, trace: bool) -> None:
-    if form == "json":
-        typer.echo(answer.to_json(trace=trace))
-    elif form == "markdown":
-        typer.echo(answer.to_markdown(), nl=False)
-    elif form == "html":
-        typer.echo(answer.to_html(standalone=True), nl=False)
-    else:
-        console().print(answer_view(answer, trace=trace))
+_HELP = "Ask a question; follow-ups may refer to earlier ones. An empty line or Ctrl-D ends it."
 
 
-def _filters(where: list[str]) -> dict[str, Any]:
-    filters: dict[str, Any] = {}
-    for condition in where:
-        key, equals, value = condition.partition("=")
-        if not equals or not key.strip():
-            raise typer.BadParameter(
-                f"{condition!r} is no KEY=VALUE, such as trust=official.", param_hint="--where"
-            )
-        filters.setdefault(key.strip(), []).append(value.strip())
-    return filters
+def _questions(*, quiet: bool) -> Iterator[str]:
+    """Yield one question a line until an empty line, the end of the input or an interrupt."""
+    typed = sys.stdin.isatty()
+    if typed and not quiet:
+        console(stderr=True).print(Text(_HELP, style="dim"), soft_wrap=True)
+    while True:
+        if typed and not quiet:
+            typer.echo("\n> ", nl=False, err=True)
+        try:
+            question = sys.stdin.readline()
+        except KeyboardInterrupt:
+            return
+        if not question or (typed and not question.strip()):
+            return
+        # Piped input may space its questions out.
+        if question.strip():
+            yield question.strip()
+
+
+def turn_view(turn: Turn) -> RenderableType:
+    """Return an answer of a conversation, and which earlier ones no longer hold."""
+    lines: list[RenderableType] = [Text("")]
+    for outdated in turn.outdated:
+        lines.append(line(f"! The answer to “{outdated.question}” no longer holds:", "magenta"))
+        lines += [line(reason, "magenta", indent=4) for reason in outdated.reasons]
+    if turn.question != turn.asked:
+        lines.append(line(f"understood from: {turn.asked}", "dim", indent=2))
+    return Group(*lines, answer_view(turn.answer))

@@ -1,27 +1,27 @@
-"""The commands `golden new | check | stats`."""
+"""The commands `golden new | check | stats`: golden sets from their first template on."""
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
+from rich.console import Group, RenderableType
 
-from grounded_rag.cli.eval_views import diagnoses_view, golden_view, stats_view
-from grounded_rag.cli.options import JsonOption
-from grounded_rag.cli.terminal import console, guarded
-from grounded_rag.errors import InputError
-from grounded_rag.evaluation.datasets import check_golden, golden_stats, load_golden, new_golden
-from grounded_rag.evaluation.diagnosis import FailureKind
-from grounded_rag.evaluation.report import report_of
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.cli.options import JsonOption, corpus_folder
+from grounded_rag.cli.terminal import NOT_GOOD, guarded, line, show
+from grounded_rag.evaluation.datasets import (
+    GoldenCheck,
+    GoldenStats,
+    GoldenTemplates,
+    check_golden,
+    golden_stats,
+    load_golden,
+    new_golden,
+)
 from grounded_rag.ingest import read_document, scan
-from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Document
-
-UNUSABLE = 3
 
 app = typer.Typer(
     name="golden",
@@ -48,18 +48,7 @@ def new(
     No question, answer or label is invented.
     """
     made = new_golden(out, _documents(corpus), size=size, seed=seed)
-    if as_json:
-        typer.echo(made.model_dump_json(indent=2))
-    else:
-        screen = console()
-        screen.print(
-            Text(
-                f"{made.answerable} passages from {made.documents} documents, and "
-                f"{made.unanswerable} blanks for questions without an answer, in {made.path}"
-            )
-        )
-        screen.print(Text("next: fill in question, answerable and expected, then", style="dim"))
-        screen.print(Text(f"  grounded-rag golden check {out} --corpus {corpus}", style="dim"))
+    show(made, partial(_templates_view, corpus=corpus), as_json=as_json)
     return 0
 
 
@@ -72,64 +61,64 @@ def check(golden: _Set, corpus: _Corpus = None, as_json: JsonOption = False) -> 
     if corpus is not None:
         documents = {document.id: document.text for document in _documents(corpus)}
     result = check_golden(golden, documents=documents)
-    if as_json:
-        typer.echo(result.model_dump_json(indent=2))
-    else:
-        console().print(golden_view(result))
-        if documents is None:
-            console().print(Text("quotes were not compared: add --corpus FOLDER", style="dim"))
-    return 0 if result.usable else UNUSABLE
+    show(result, partial(_check_view, compared=documents is not None), as_json=as_json)
+    return 0 if result.usable else NOT_GOOD
 
 
 def stats(golden: _Set, as_json: JsonOption = False) -> int:
     """Show size and balance, and how precise a rate over the set can be."""
-    result = golden_stats(load_golden(golden))
-    if as_json:
-        typer.echo(result.model_dump_json(indent=2))
-    else:
-        console().print(stats_view(result))
+    show(golden_stats(load_golden(golden)), _stats_view, as_json=as_json)
     return 0
+
+
+for _command in (new, check, stats):
+    app.command(_command.__name__)(guarded(_command))
 
 
 def _documents(corpus: str) -> list[Document]:
-    folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
-    if not folder.is_dir():
-        raise InputError(f"{folder} is no folder.", hint="Name the folder with the documents.")
-    return [read_document(file).document for file in scan(folder).files]
+    return [read_document(file).document for file in scan(corpus_folder(corpus)).files]
 
 
-for _name, _function in (("new", new), ("check", check), ("stats", stats)):
-    app.command(_name)(guarded(_function))
+def _templates_view(made: GoldenTemplates, *, corpus: str) -> RenderableType:
+    return Group(
+        line(
+            f"{made.answerable} passages from {made.documents} documents, and "
+            f"{made.unanswerable} blanks for questions without an answer, in {made.path}"
+        ),
+        line("next: fill in question, answerable and expected, then", "dim"),
+        line(f"grounded-rag golden check {made.path} --corpus {corpus}", "dim", indent=2),
+    )
 
 
-def diagnose(
-    run: Annotated[Path, typer.Argument(help="Folder of the run, as `eval` wrote it.")],
-    kind: Annotated[
-        FailureKind | None, typer.Option("--kind", help="Only failures of this kind.")
-    ] = None,
-    item: Annotated[str | None, typer.Option("--item", help="Only this item.")] = None,
-    as_json: JsonOption = False,
-) -> int:
-    """Say for each wrong answer of a run what went wrong, on what evidence, and what to try."""
-    rows = [
-        row
-        for row in report_of(Run.open(run)).items
-        if (row.diagnosis.kind is not FailureKind.NONE or item is not None)
-        and (kind is None or row.diagnosis.kind is kind)
-        and (item is None or row.id == item)
-    ]
-    if as_json:
-        typer.echo(
-            json.dumps(
-                [
-                    {"item": row.id, "question": row.question, "standing": row.standing}
-                    | row.diagnosis.model_dump(mode="json")
-                    for row in rows
-                ],
-                ensure_ascii=False,
-                indent=2,
-            )
+def _check_view(check: GoldenCheck, *, compared: bool) -> RenderableType:
+    parts: list[RenderableType] = [_stats_view(check.stats)]
+    parts += [
+        line(
+            f"{finding.severity}: {finding.rule}: {finding.where}: {finding.detail}",
+            "red" if finding.severity == "error" else "yellow",
         )
-    else:
-        console().print(diagnoses_view(rows, run=run))
-    return 0
+        for finding in check.findings
+    ]
+    errors = sum(finding.severity == "error" for finding in check.findings)
+    parts.append(
+        line("usable", "bold green")
+        if check.usable
+        else line(f"{errors} errors make it unusable", "bold red")
+    )
+    if not compared:
+        parts.append(line("quotes were not compared: add --corpus FOLDER", "dim"))
+    return Group(*parts)
+
+
+def _stats_view(stats: GoldenStats) -> RenderableType:
+    lines = [f"{stats.items} items; {stats.with_gold} with gold, {stats.with_expected} with answer"]
+    for name, counts in (
+        ("answerable", stats.answerable),
+        ("split", stats.splits),
+        ("kind", stats.kinds),
+    ):
+        lines.append(f"{name}: {', '.join(f'{key} {count}' for key, count in counts.items())}")
+    precision = f"a rate of one half over all of them is known to ± {stats.widest:.1%}"
+    if stats.missing:
+        precision += f"; {stats.missing} more make a useful set of 100"
+    return Group(*map(line, lines), line(precision))

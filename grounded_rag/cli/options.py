@@ -1,17 +1,20 @@
-"""Options shared by the commands, and what they stand for."""
+"""Options that several commands share, and what they stand for."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from grounded_rag import GroundedRAG, Policy
-from grounded_rag.errors import ManifestError
+from grounded_rag import GroundedRAG
+from grounded_rag.cli.settings import Settings
+from grounded_rag.cli.terminal import ingest_bar
+from grounded_rag.errors import InputError, ManifestError
 from grounded_rag.resources import demo_corpus_dir
 from grounded_rag.types import Instant
 from grounded_rag.validity import parse_instant
@@ -29,59 +32,23 @@ CorpusOption = Annotated[
     ),
 ]
 GeneratorOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--generator",
         "-g",
         help='"extractive" (built in, no model), "anthropic", "anthropic-citations", or '
-        '"PROVIDER/MODEL".',
-        envvar="GROUNDED_RAG_GENERATOR",
+        '"PROVIDER/MODEL". By default what the settings or GROUNDED_RAG_GENERATOR say, else '
+        "extractive.",
     ),
 ]
-EntailmentOption = Annotated[
-    Path | None,
+SettingsOption = Annotated[
+    list[str] | None,
     typer.Option(
-        "--entailment",
-        help="Folder with an ONNX entailment model: confirms claims in words of their own.",
-        envvar="GROUNDED_RAG_ENTAILMENT",
-    ),
-]
-RerankerOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--reranker",
-        help="Folder with an ONNX cross-encoder, which puts the passages found in better order.",
-        envvar="GROUNDED_RAG_RERANKER",
-    ),
-]
-JudgeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--judge",
-        help='"anthropic" or "PROVIDER/MODEL": grades the claims that nothing else confirmed.',
-        envvar="GROUNDED_RAG_JUDGE",
-    ),
-]
-FailedClaimOption = Annotated[
-    Literal["refuse", "drop"],
-    typer.Option(
-        help="A claim cannot be mended or restated: refuse the whole answer, or drop the claim."
-    ),
-]
-UnprovenOption = Annotated[
-    Literal["restate", "reask", "refuse"],
-    typer.Option(
-        help="A quote exists, and nothing shows that it says what the claim says: ship the "
-        "source's own words in its place, ask the generator again, or refuse."
-    ),
-]
-# "balanced" is read so that it gets its own error, which says what to use instead.
-SupportOption = Annotated[
-    Literal["strict", "spans-only", "balanced"],
-    typer.Option(
-        metavar="[strict|spans-only]",
-        help="What ships in the generator's own words: what is word for word from its source or "
-        "confirmed, or whatever quotes something that exists.",
+        "--settings",
+        "-s",
+        metavar="FILE.toml|KEY=VALUE",
+        help="Settings file, or one setting such as policy.k=12; repeatable, the last one counts. "
+        "`grounded-rag settings` prints them all.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -89,18 +56,6 @@ AsOfOption = Annotated[
     str | None,
     typer.Option("--as-of", help="Date for which the answer should hold, such as 2026-04-30."),
 ]
-
-
-class Settings(BaseSettings):
-    """What the environment may say; each name is prefixed with GROUNDED_RAG_.
-
-    Attributes:
-        home: Folder for caches, such as the index of the demo corpus.
-    """
-
-    model_config = SettingsConfigDict(env_prefix="GROUNDED_RAG_", extra="ignore")
-
-    home: Path = Path(typer.get_app_dir("grounded-rag"))
 
 
 def parse_as_of(text: str | None) -> Instant | None:
@@ -111,71 +66,64 @@ def parse_as_of(text: str | None) -> Instant | None:
         raise typer.BadParameter(str(error), param_hint="--as-of") from error
 
 
-def cache_of(corpus: Path) -> Path:
-    """Return the cached index folder of a corpus folder."""
-    import hashlib
+def corpus_folder(corpus: str) -> Path:
+    """Return the folder that `--corpus` stands for.
 
+    Raises:
+        InputError: There is none.
+    """
+    folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder.", hint="Name the folder with the documents.")
+    return folder
+
+
+def _cached_index(corpus: Path) -> Path:
+    home = Path(os.environ.get("GROUNDED_RAG_HOME") or typer.get_app_dir("grounded-rag"))
     digest = hashlib.sha256(str(corpus.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
-    return Settings().home / "indexes" / f"{corpus.name}-{digest[:12]}"
+    return home / "indexes" / f"{corpus.name}-{digest[:12]}"
 
 
+@contextmanager
 def open_rag(
-    *, index: Path | None, corpus: str | None, progress: Any = None, **options: Any
-) -> GroundedRAG:
-    """Open the index that the options name.
+    *,
+    index: Path | None,
+    corpus: str | None,
+    settings: Settings | None = None,
+    quiet: bool = False,
+    **options: Any,
+) -> Iterator[GroundedRAG]:
+    """Open what the options name; a corpus is brought up to date first.
+
+    Args:
+        index: Folder of an index.
+        corpus: `--corpus`.
+        settings: Settings in force; None means the defaults.
+        quiet: Whether to show no progress.
+        options: Options of `GroundedRAG` that the command line gives; None leaves one to the
+            settings.
 
     Raises:
         typer.BadParameter: Neither or both of index and corpus are named.
     """
-    if corpus is not None:
+    settings = settings or Settings()
+    given = {name: value for name, value in options.items() if value is not None}
+    chosen = {"policy": settings.policy, **settings.rag.options(), **given}
+    if corpus is None:
+        if index is None:
+            raise typer.BadParameter(
+                "name an index made by `grounded-rag ingest`, or say --corpus demo",
+                param_hint="--index",
+            )
+        rag = GroundedRAG.open(index, **chosen)
+    else:
+        # An index by environment is a default that a corpus replaces.
         if index is not None and "GROUNDED_RAG_INDEX" not in os.environ:
             raise typer.BadParameter("give --index or --corpus, not both", param_hint="--corpus")
-        folder = demo_corpus_dir() if corpus == "demo" else Path(corpus)
-        cache = cache_of(folder)
-        return GroundedRAG.from_corpus(folder, index=cache, progress=progress, **options)
-    if index is None:
-        raise typer.BadParameter(
-            "name an index made by `grounded-rag ingest`, or say --corpus demo",
-            param_hint="--index",
-        )
-    return GroundedRAG.open(index, **options)
-
-
-Support = Literal["strict", "spans-only"]
-Unproven = Literal["restate", "reask", "refuse"]
-
-
-def support_of(text: str | None) -> Support | None:
-    """Return how strong support must be, as `SupportOption` gives it.
-
-    Raises:
-        ConfigError: It is a word that earlier versions knew; the message says what to use.
-        typer.BadParameter: It is no such word.
-    """
-    if text is None:
-        return None
-    try:
-        return Policy.model_validate({"support": text}).support
-    except ValidationError as error:
-        raise typer.BadParameter("choose strict or spans-only", param_hint="--support") from error
-
-
-RunSupportOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="[strict|spans-only]",
-        help="What ships in the generator's own words: what is verbatim or confirmed (strict, the "
-        "default); spans-only is existence only.",
-        rich_help_panel="Answers",
-    ),
-]
-"""Read by `support_of`: a word of an earlier version is told what takes its place."""
-
-RunUnprovenOption = Annotated[
-    Unproven | None,
-    typer.Option(
-        help="A claim that nothing has shown: restate it in the source's words (default), ask "
-        "again, or refuse.",
-        rich_help_panel="Answers",
-    ),
-]
+        folder = corpus_folder(corpus)
+        with ingest_bar(enabled=not quiet) as progress:
+            rag = GroundedRAG.from_corpus(
+                folder, index=_cached_index(folder), progress=progress, **chosen
+            )
+    with rag:
+        yield rag

@@ -240,7 +240,8 @@ def policy_of(meta: RunMeta, **changes: JsonValue) -> Policy:
     except ConfigError as error:
         raise InputError(
             f"The run {meta.id} was made under a policy that is no more. {error.message}",
-            hint="Judge it again with `grounded-rag eval --replay RUN --support strict`.",
+            hint="Judge it again with "
+            "`grounded-rag eval --replay RUN --settings policy.support=strict`.",
         ) from error
     except ValidationError as error:
         raise InputError(

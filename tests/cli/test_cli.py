@@ -82,7 +82,7 @@ def test_an_empty_question_is_an_error(index):
         ("ask",),
         ("ask", "Why?"),
         ("ask", "Why?", "--index", "x", "--corpus", "demo"),
-        ("ask", "Why?", "--index", "x", "--support", "weak"),
+        ("ask", "Why?", "--index", "x", "--settings", "policy.support=weak"),
         ("ask", "Why?", "--index", "x", "--as-of", "03/04/2026"),
         ("ask", "Why?", "--index", "x", "--where", "novalue"),
         ("nothing",),
@@ -193,19 +193,19 @@ def test_verify_help_says_which_claims_are_accepted():
 @pytest.mark.parametrize("command", ["ask", "chat"])
 def test_a_support_that_is_gone_is_an_error_with_the_next_step(index, command):
     arguments = ["Why?"] if command == "ask" else []
-    result = run(command, *arguments, "-i", str(index), "--support", "balanced", code=1, stdin="")
+    balanced = ("--settings", "policy.support=balanced")
+    result = run(command, *arguments, "-i", str(index), *balanced, code=1, stdin="")
     assert 'error: support="balanced" is gone: it shipped claims' in result.stderr
     assert "next: Leave it out" in result.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("unproven", ["restate", "reask", "refuse"])
-def test_what_becomes_of_unproven_claims_is_an_option(index, unproven):
+def test_what_becomes_of_unproven_claims_is_a_setting(index, unproven):
     question = "How long is the notice period?"
-    answer = json.loads(
-        run("ask", question, "-i", str(index), "--unproven", unproven, "--json").stdout
-    )
+    given = ("-i", str(index), "--settings", f"policy.unproven={unproven}", "--json")
+    answer = json.loads(run("ask", question, *given).stdout)
     assert answer["policy"]["unproven"] == unproven
-    lines = run("chat", "-i", str(index), "--unproven", unproven, "--json", stdin=question).stdout
+    lines = run("chat", *given, stdin=question).stdout
     assert json.loads(lines)["answer"]["policy"]["unproven"] == unproven
 
 
@@ -224,5 +224,5 @@ def test_status_tells_what_the_index_holds(index):
 
 def test_help_names_every_command():
     text = run("--help").stdout
-    for command in ("ingest", "ask", "verify", "status", "demo"):
+    for command in ("ingest", "ask", "verify", "settings", "status", "demo"):
         assert command in text

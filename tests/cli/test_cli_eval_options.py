@@ -22,13 +22,14 @@ def theirs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option",
-    [("--split", "dev"), ("--limit", "5"), ("-k", "2"), ("--judge", "a/b"), ("--everything",)],
+    "given",
+    ["--split=dev", "eval.limit=5", "policy.k=2", "rag.judge=a/b", "eval.everything=true"],
 )
-def test_recorded_answers_take_no_options_of_asking(theirs, tmp_path, option):
+def test_recorded_answers_take_no_options_of_asking(theirs, tmp_path, given):
+    option = [given] if given.startswith("--") else ["--settings", given]
     result = run("--answers", theirs, "--run", tmp_path / "run", *option)
     assert result.exit_code == 1
-    assert f"{option[0]} has no effect" in result.output
+    assert f"{given.partition('=')[0]} has no effect" in result.output
     assert not (tmp_path / "run").exists()
 
 
@@ -44,7 +45,7 @@ def test_a_replay_takes_no_golden_set_of_its_own(theirs, tmp_path, monkeypatch):
 def test_the_refusal_of_another_system_is_told_on_the_command_line(tmp_path):
     path = tmp_path / "theirs.jsonl"
     path.write_text(json.dumps({**LINE, "answer": "No idea.", "answerable": "no"}), "utf-8")
-    for refusal, hits in (((), 0), (("--refusal", "No idea."), 1)):
+    for refusal, hits in (((), 0), (("--settings", "answers.refusal=No idea."), 1)):
         shown = run("--answers", path, "--run", tmp_path / f"run{hits}", "--json", *refusal)
         assert shown.exit_code == 0
         metrics = {one["name"]: one for one in json.loads(shown.stdout)["metrics"]}
@@ -52,24 +53,27 @@ def test_the_refusal_of_another_system_is_told_on_the_command_line(tmp_path):
 
 
 def test_asking_takes_no_options_of_judging(theirs):
-    assert "--format has no effect" in run(theirs, "--corpus", "demo", "--format", "ragas").output
+    given = ("--corpus", "demo", "--settings", "answers.format=ragas")
+    assert "answers.format has no effect" in run(theirs, *given).output
 
 
 def test_what_is_judged_balanced_no_more_is_told_what_to_use(theirs, tmp_path):
-    result = run("--answers", theirs, "--run", tmp_path / "run", "--support", "balanced")
+    result = run(
+        "--answers", theirs, "--run", tmp_path / "run", "--settings", "policy.support=balanced"
+    )
     assert result.exit_code == 1
     assert 'support="balanced" is gone' in " ".join(result.output.split())
     assert not (tmp_path / "run").exists()
-    wrong = run("--answers", theirs, "--run", tmp_path / "run", "--support", "lax")
+    wrong = run("--answers", theirs, "--run", tmp_path / "run", "--settings", "policy.support=lax")
     assert wrong.exit_code == 2
-    assert "choose strict or spans-only" in wrong.output
+    assert "policy.support: Input should be 'strict' or" in wrong.output
 
 
 def test_what_becomes_of_open_claims_is_chosen_on_the_command_line(theirs, tmp_path):
     given = ("--answers", theirs, "--json", "--run")
-    shown = run(*given, tmp_path / "run", "--unproven", "refuse")
+    shown = run(*given, tmp_path / "run", "--settings", "policy.unproven=refuse")
     assert json.loads(shown.stdout)["meta"]["policy"]["unproven"] == "refuse"
-    assert run(*given, tmp_path / "other", "--unproven", "hide").exit_code == 2
+    assert run(*given, tmp_path / "other", "--settings", "policy.unproven=hide").exit_code == 2
 
 
 def test_open_claims_are_a_third_group_in_the_terminal_and_in_json(tmp_path):

@@ -212,7 +212,8 @@ def test_the_whole_loop_in_one_command(corpus, words_index, gate_file, tmp_path)
     files = [tmp_path / name for name in ("r.html", "r.xml", "r.md")]
     result = command(
         "eval", corpus / "golden.jsonl", "--index", words_index, "--run", run,
-        "--gate", gate_file, "--html", files[0], "--junit", files[1], "--markdown", files[2],
+        "--gate", gate_file, "--html", files[0],
+        "--settings", f"eval.junit={files[1]}", "--settings", f"eval.markdown={files[2]}",
     )  # fmt: skip
     assert "gate passed" in result.stdout
     assert all(file.stat().st_size > 500 for file in files)
@@ -269,8 +270,9 @@ def test_other_systems_are_measured_by_the_same_command(tmp_path):
         encoding="utf-8",
     )
     result = command(
-        "eval", "--answers", answers, "--format", "ragas", "--run", tmp_path / "run", "--json"
-    )
+        "eval", "--answers", answers, "--settings", "answers.format=ragas",
+        "--run", tmp_path / "run", "--json",
+    )  # fmt: skip
     metrics = {one["name"]: one for one in json.loads(result.stdout)["metrics"]}
     assert metrics["faithful_answers"]["hits"] == 1
 
@@ -344,10 +346,14 @@ def test_golden_views_for_people(corpus, tmp_path):
 
 
 def test_prices_are_read_and_mistakes_in_them_are_wrong_usage(corpus, words_index, tmp_path):
-    base = ("eval", corpus / "golden.jsonl", "--index", words_index, "--limit", 2)
-    priced = command(*base, "--run", tmp_path / "a", "--prices", "input=3,output=15", "--json")
+    base = (
+        "eval", corpus / "golden.jsonl", "--index", words_index, "--settings", "eval.limit=2",
+        "--settings",
+    )  # fmt: skip
+    prices = "eval.prices={input=3, output=15}"
+    priced = command(*base, prices, "--run", tmp_path / "a", "--json")
     assert json.loads(priced.stdout)["costs"]["money"] == 0
-    command(*base, "--run", tmp_path / "b", "--prices", "input=lots", code=2)
+    command(*base, "eval.prices.input=lots", "--run", tmp_path / "b", code=2)
     command("eval", "--index", words_index, code=2)
     assert "no golden.jsonl" in command("eval", "--corpus", words_index, code=1).output
 

@@ -292,7 +292,7 @@ def test_a_run_under_balanced_says_what_to_do_and_can_be_judged_again(tmp_path):
     with pytest.raises(InputError, match="policy that is no more") as raised:
         replay(source)
     assert 'support="balanced" is gone' in raised.value.message
-    assert "--support strict" in raised.value.hint
+    assert "--settings policy.support=strict" in raised.value.hint
     policy = policy_of(Run.open(source).meta, support="strict")
     assert replay(source, policy=policy).metric("verbatim_claims").hits == 1
 

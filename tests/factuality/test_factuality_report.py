@@ -21,6 +21,10 @@ def command(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+def scored_by(model):
+    return "--settings", f"eval.factuality={model}"
+
+
 @pytest.fixture
 def recorded(tmp_path):
     with GroundedRAG(
@@ -45,7 +49,7 @@ def model(tmp_path):
 def test_each_claim_shows_its_probability_and_what_it_rests_on(recorded, model, tmp_path):
     page = tmp_path / "report.html"
     given = ("eval", "--replay", recorded, "--html", page)
-    shown = command(*given, "--run", tmp_path / "again", "--factuality", model)
+    shown = command(*given, "--run", tmp_path / "again", *scored_by(model))
     assert shown.exit_code == 0, shown.output
     text = page.read_text(encoding="utf-8")
     assert re.findall(r">P\(true\) (\d\.\d\d)<", text) == ["1.00"]
@@ -57,8 +61,9 @@ def test_each_claim_shows_its_probability_and_what_it_rests_on(recorded, model, 
 
 def test_a_model_of_another_policy_is_refused(recorded, model, tmp_path):
     shown = command(
-        "eval", "--replay", recorded, "--run", tmp_path / "again", "--support", "spans-only",
-        "--factuality", model, "--html", tmp_path / "report.html",
+        "eval", "--replay", recorded, "--run", tmp_path / "again",
+        "--settings", "policy.support=spans-only", *scored_by(model),
+        "--html", tmp_path / "report.html",
     )  # fmt: skip
     assert shown.exit_code == 1
     assert "was fitted under the policy" in shown.output
@@ -66,7 +71,7 @@ def test_a_model_of_another_policy_is_refused(recorded, model, tmp_path):
 
 
 def test_without_a_report_there_is_nowhere_to_show_it(recorded, model, tmp_path):
-    shown = command("eval", "--replay", recorded, "--run", tmp_path / "a", "--factuality", model)
+    shown = command("eval", "--replay", recorded, "--run", tmp_path / "a", *scored_by(model))
     assert shown.exit_code == 1
     assert "--html FILE" in shown.output
     assert not (tmp_path / "a").exists()
@@ -83,9 +88,10 @@ def test_open_claims_of_another_system_show_their_probability(tmp_path):
     fitted = FactualityModel(
         variant="none", scorers=builtin_scorers().names, fingerprint=fingerprint_of(tmp_path / "a")
     ).save(tmp_path / "model.json")
-    shown = command(*said, tmp_path / "b", "--factuality", fitted)
+    shown = command(*said, tmp_path / "b", *scored_by(fitted))
     assert shown.exit_code == 0, shown.output
     assert "mean P(true)" in shown.output
     assert re.findall(r">P\(true\) \d\.\d\d<", page.read_text(encoding="utf-8"))
-    other = command(*said, tmp_path / "c", "--unproven", "refuse", "--factuality", fitted)
+    refusing = ("--settings", "policy.unproven=refuse")
+    other = command(*said, tmp_path / "c", *refusing, *scored_by(fitted))
     assert "was fitted under the policy" in other.output

@@ -192,7 +192,7 @@ def test_a_named_judge_without_a_key_is_said_at_once(monkeypatch):
     monkeypatch.setenv("HOME", "/nonexistent")
     with pytest.raises(MissingKeyError, match="leave the judge out"):
         prints(judge="anthropic")
-    result = run("verify", "-", "--judge", "anthropic", data=case(FREE))
+    result = run("verify", "-", "--settings", "rag.judge=anthropic", data=case(FREE))
     assert result.exit_code == 1
     assert "no key" in result.output
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
@@ -217,20 +217,21 @@ def case(claim):
 
 
 def test_the_command_verify_takes_a_model(tiny):
-    result = run("verify", "-", "--entailment", str(tiny), "--json", data=case(FREE))
+    named = ("--settings", f"rag.entailment={tiny}")
+    result = run("verify", "-", *named, "--json", data=case(FREE))
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["claims"][0]["tier"] == "confirmed"
-    rejected = run("verify", "-", "--entailment", str(tiny), data=case(WRONG))
+    rejected = run("verify", "-", *named, data=case(WRONG))
     assert rejected.exit_code == 3
     assert "entailment model" in " ".join(rejected.output.split())
 
 
 @pytest.mark.parametrize(
-    ("option", "said"), [(("--entailment", "nowhere"), "nowhere"), (("--judge", "x"), "PROVIDER")]
+    ("setting", "said"), [("rag.entailment=nowhere", "nowhere"), ("rag.judge=x", "PROVIDER")]
 )
 @pytest.mark.parametrize("command", [("verify", "-"), ("ask", "Why?", "--corpus", "demo")])
-def test_the_command_line_says_what_is_wrong(option, said, command, tmp_path, monkeypatch):
+def test_the_command_line_says_what_is_wrong(setting, said, command, tmp_path, monkeypatch):
     monkeypatch.setenv("GROUNDED_RAG_HOME", str(tmp_path))
-    result = run(*command, *option, data=case(FREE))
+    result = run(*command, "--settings", setting, data=case(FREE))
     assert result.exit_code == 1
     assert said in result.output

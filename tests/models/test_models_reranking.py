@@ -133,8 +133,8 @@ def test_the_command_takes_a_folder(tmp_path, lakes):
     index = tmp_path / "index"
     GroundedRAG.from_corpus(lakes, index=index, embedding=None).close()
     model = write_model(tmp_path / "m", labels=("score",))
-    told = ["ask", "Is the lake deep?", "--index", str(index), "--reranker"]
-    assert CliRunner().invoke(app, [*told, str(model)]).exit_code == 0
-    missing = CliRunner().invoke(app, [*told, str(tmp_path / "none")])
+    told = ["ask", "Is the lake deep?", "--index", str(index), "--settings"]
+    assert CliRunner().invoke(app, [*told, f"rag.reranker={model}"]).exit_code == 0
+    missing = CliRunner().invoke(app, [*told, f"rag.reranker={tmp_path / 'none'}"])
     assert missing.exit_code == 1
     assert "no model folder" in missing.output

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from grounded_rag import Policy
-from grounded_rag.cli.ask import _line
+from grounded_rag.cli.ask import event_json
 from grounded_rag.config import fingerprint
 from grounded_rag.errors import QuestionError
 from grounded_rag.events import Final
@@ -97,7 +97,7 @@ def test_half_a_character_in_a_rejected_draft_leaves_the_trace_writable():
     assert answer.refusal.reason is RefusalReason.INVALID_OUTPUT
     whole = json.loads(answer.to_json(trace=True).encode("utf-8"))
     assert "\ud800" in whole["trace"]["attempts"][0]["draft"]["claims"][0]["text"]
-    line = _line(Final(answer=answer), trace=True)
+    line = event_json(Final(answer=answer), trace=True)
     assert json.loads(line.encode("utf-8")) == {"kind": "final", "answer": whole}
     assert "\n" not in line
 
