@@ -34,9 +34,17 @@ from grounded_rag.evaluation.diagnosis import FailureKind
 from grounded_rag.evaluation.factuality import RunFactuality
 from grounded_rag.evaluation.gate import Comparison, GateResult, check_gate, compare, load_gate
 from grounded_rag.evaluation.html_report import write_html
+from grounded_rag.evaluation.metrics import load_metric
 from grounded_rag.evaluation.other_systems import evaluate_answers
 from grounded_rag.evaluation.rejudging import replay
-from grounded_rag.evaluation.report import EvalReport, ItemRow, OpenClaims, open_claims, report_of
+from grounded_rag.evaluation.report import (
+    EvalReport,
+    ItemRow,
+    OpenClaims,
+    OwnMetrics,
+    open_claims,
+    report_of,
+)
 from grounded_rag.evaluation.runner import Options, Progress, ProgressHook, evaluate
 from grounded_rag.evaluation.runs import Run, new_id, policy_of
 from grounded_rag.evaluation.text_reports import (
@@ -89,10 +97,11 @@ def evaluation(
     scoring = _Scoring.load(chosen, html=html)
     folder = run or Path("runs") / new_id()
     # Read before anything is asked, so that a mistake in them costs nothing.
-    rules = load_gate(gate) if gate is not None else None
-    before = report_of(Run.open(baseline)) if baseline is not None else None
+    own = tuple(map(load_metric, chosen.eval.metrics))
+    rules = load_gate(gate, metrics=own) if gate is not None else None
+    before = report_of(Run.open(baseline), metrics=own) if baseline is not None else None
     if replay_of is not None:
-        report = _judge_again(replay_of, folder, chosen, quiet=as_json)
+        report = _judge_again(replay_of, folder, chosen, own, quiet=as_json)
     elif answers is not None:
         with _run_bar("Judging", enabled=not as_json) as hook:
             report = evaluate_answers(
@@ -102,6 +111,7 @@ def evaluation(
                 run=folder,
                 policy=chosen.policy,
                 refusal=chosen.answers.refusal,
+                metrics=own,
                 progress=hook,
             )
     else:
@@ -110,7 +120,7 @@ def evaluation(
             index=index, corpus=corpus, settings=chosen, quiet=as_json, generator=generator
         ) as rag:
             scoring.check(rag._parts.fingerprint)
-            report = _ask(rag, items, folder, chosen.eval, split=split, quiet=as_json)
+            report = _ask(rag, items, folder, chosen.eval, own, split=split, quiet=as_json)
     likely = scoring.of(folder, quiet=as_json)
     comparison = compare(report, before) if before is not None else None
     outcome = _Outcome(
@@ -229,6 +239,7 @@ def _ask(
     golden: Path,
     folder: Path,
     settings: EvalSettings,
+    metrics: OwnMetrics,
     *,
     split: str | None,
     quiet: bool,
@@ -241,6 +252,7 @@ def _ask(
             run=folder,
             split=split,
             limit=settings.limit,
+            metrics=metrics,
             options=Options(
                 concurrency=settings.concurrency,
                 relevance=embedding if settings.relevance else None,
@@ -250,7 +262,9 @@ def _ask(
         )
 
 
-def _judge_again(recorded: Path, folder: Path, settings: Settings, *, quiet: bool) -> EvalReport:
+def _judge_again(
+    recorded: Path, folder: Path, settings: Settings, metrics: OwnMetrics, *, quiet: bool
+) -> EvalReport:
     # The recorded policy stays in force except for what was given; nothing is retrieved again.
     changes = settings.policy.model_dump(mode="json", exclude_unset=True, exclude={"k"})
     policy = policy_of(Run.open(recorded).meta, **changes)
@@ -260,6 +274,7 @@ def _judge_again(recorded: Path, folder: Path, settings: Settings, *, quiet: boo
             run=folder,
             policy=policy,
             everything=settings.eval.everything,
+            metrics=metrics,
             progress=hook,
         )
 

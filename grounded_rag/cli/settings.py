@@ -79,6 +79,7 @@ class EvalSettings(Frozen):
         factuality: Model that `calibrate` wrote: shows P(true) of each claim in the HTML report.
         junit: File for a JUnit XML report.
         markdown: File for a report in GitHub-flavoured Markdown.
+        metrics: Your own metrics, each as "package.module:name"; their code is run.
         prices: Money for a million tokens of each kind; see `[eval.prices]`.
     """
 
@@ -89,6 +90,7 @@ class EvalSettings(Frozen):
     factuality: Path | None = None
     junit: Path | None = None
     markdown: Path | None = None
+    metrics: tuple[str, ...] = ()
     prices: Prices | None = None
 
 
