@@ -111,6 +111,32 @@ def test_the_successors_best_chunk_is_chosen_by_the_question(rates, embedding):
     assert texts(found) == ["Deposits earn 5% a year."]
 
 
+def test_each_hit_of_a_superseded_document_brings_another_chunk_of_its_successor(index, embedding):
+    old = Validity(effective_from=JAN_24, superseded_by="new")
+    put(
+        index,
+        embedding,
+        document("old", "Fees: cards cost 1.", "Fees: cash costs 2.", validity=old),
+        document(
+            "new",
+            "Hours are on the web.",
+            "Fees: cards cost 3, all cards.",
+            "Fees, in short.",
+            validity=Validity(effective_from=JAN_26),
+        ),
+    )
+    retriever = HybridRetriever(index, embedding=embedding, signals="lexical")
+    found = retriever._candidates(Query(text="fees cards cost", k=5, as_of=TODAY), 30)
+    by_id = {hit.chunk.id: hit.chunk for hit in found.chunks}
+    hits = [hit.chunk for hit in found.chunks if hit.chunk.doc_id == "old"]
+    assert [chunk.text for chunk in hits] == ["Fees: cards cost 1.", "Fees: cash costs 2."]
+    # The best hit is answered by the successor's best chunk, the second by its second.
+    assert [by_id[found.successors[chunk.id]].text for chunk in hits] == [
+        "Fees: cards cost 3, all cards.",
+        "Fees, in short.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("as_of", "first"),
     [(dt.date(2024, 6, 1), "sheet-24"), (dt.date(2025, 6, 1), "sheet-25"), (None, "sheet-24")],

@@ -346,3 +346,23 @@ def test_status_counts(index, embedding):
     assert status.embedding.name == "text-embedding"
     assert status.bytes_on_disk > 10_000
     assert sha("One.") == index.states()["a"].content_hash
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new"), [("title", "Aardvark", "Zebra"), ("headings", "Aardvark", "Zebra")]
+)
+def test_a_chunk_that_stays_is_found_by_its_new_context_and_not_by_the_old(
+    index, embedding, field, old, new
+):
+    """Both chunks stay, and the text around them changes: their rows must follow."""
+    for word, last in ((old, "Gone."), (new, "Come.")):
+        doc = document("a", "Stays.", last, title=word if field == "title" else "Same")
+        chunks = [
+            chunk.model_copy(update={"headings": (word if field == "headings" else "Same",)})
+            for chunk in cut(doc)
+        ]
+        vectors = {chunk.id: vector_of(chunk.text) for chunk in chunks}
+        index.replace_many([IndexItem(doc, chunks, vectors)])
+    assert "Stays." in texts(retrieve(index, embedding, new, signals="lexical"))
+    assert retrieve(index, embedding, old, signals="lexical") == []
+    assert index.audit().clean
