@@ -18,6 +18,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from grounded_rag._sync import BackgroundLoop
 from grounded_rag.answer import Answer
 from grounded_rag.index.search import arrange, carries, ranked
+from grounded_rag.plugins import must_have
 from grounded_rag.protocols import Query, Retriever
 from grounded_rag.types import Chunk, Instant, RetrievedChunk, Span, Validity
 from grounded_rag.validity import current, parse_instant, today_utc
@@ -41,6 +42,7 @@ class LlamaIndexRetriever:
     """
 
     def __init__(self, retriever: BaseRetriever) -> None:
+        must_have(retriever, "LlamaIndex retriever", "aretrieve", "Give `index.as_retriever()`.")
         self._retriever = retriever
 
     async def retrieve(self, query: Query) -> list[RetrievedChunk]:

@@ -29,7 +29,7 @@ from grounded_rag.options import (
     resolve_embedding,
 )
 from grounded_rag.pipeline import Listener, Parts, answer_question
-from grounded_rag.protocols import Generator, Retriever
+from grounded_rag.protocols import Generator, Reader, Retriever
 from grounded_rag.relevance import with_relevance
 from grounded_rag.types import Instant, Verification
 from grounded_rag.validity import parse_instant, today_utc
@@ -222,6 +222,7 @@ class GroundedRAG(Asking):
         """
         super().__init__(make_parts(retriever, options), options)
         self._index: OpenIndex | None = None
+        self._readers: dict[str, Reader] = {}
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -231,6 +232,7 @@ class GroundedRAG(Asking):
         *,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
         reranker: Reranker | Path | str | None = None,
+        readers: Mapping[str, Reader] | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """Answer from an index folder.
@@ -241,6 +243,7 @@ class GroundedRAG(Asking):
                 words alone.
             reranker: Puts what was found into a better order: a folder with a cross-encoder in
                 ONNX, or an object with `rerank`, such as a wrapped LlamaIndex postprocessor.
+            readers: Readers of one's own by suffix, for later calls of `ingest`.
             options: See `Options`.
 
         Raises:
@@ -248,6 +251,9 @@ class GroundedRAG(Asking):
             IndexNotFoundError: There is no index.
             IndexMismatchError: It was made by another embedding model or schema version.
         """
+        from grounded_rag.ingest.readers import check_readers
+
+        own_readers = check_readers(readers)
         index = OpenIndex(Path(path), embedding)
         try:
             if options.get("generator", "extractive") == "extractive":
@@ -260,6 +266,7 @@ class GroundedRAG(Asking):
             index.close()
             raise
         rag._index = index
+        rag._readers = own_readers
         return rag
 
     @classmethod
@@ -270,6 +277,7 @@ class GroundedRAG(Asking):
         index: Path | str | None = None,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
         reranker: Reranker | Path | str | None = None,
+        readers: Mapping[str, Reader] | None = None,
         progress: Callable[[IngestProgress], object] | None = None,
         **options: Unpack[Options],
     ) -> Self:
@@ -281,6 +289,8 @@ class GroundedRAG(Asking):
                 `close()`; name one to ingest only what changed the next time.
             embedding: LlamaIndex embedding; None searches by words alone.
             reranker: See `open`.
+            readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before
+                the built-in ones, and later calls of `ingest` use them too.
             progress: Called as ingestion goes on.
             options: See `Options`.
 
@@ -296,8 +306,14 @@ class GroundedRAG(Asking):
             index = temporary.name
         try:
             resolved = resolve_embedding(embedding)
-            update_index([Path(folder)], index=Path(index), embedding=resolved, progress=progress)
-            rag = cls.open(index, embedding=resolved, reranker=reranker, **options)
+            update_index(
+                [Path(folder)],
+                index=Path(index),
+                embedding=resolved,
+                readers=readers,
+                progress=progress,
+            )
+            rag = cls.open(index, embedding=resolved, reranker=reranker, readers=readers, **options)
         except BaseException:
             if temporary is not None:
                 temporary.cleanup()
@@ -309,6 +325,7 @@ class GroundedRAG(Asking):
         self,
         *paths: Path | str,
         strict: bool = False,
+        readers: Mapping[str, Reader] | None = None,
         progress: Callable[[IngestProgress], object] | None = None,
     ) -> IngestReport:
         """Bring the index up to date with folders or files; unchanged ones cost no embedding.
@@ -316,6 +333,7 @@ class GroundedRAG(Asking):
         Args:
             paths: Folders or files.
             strict: Raise on the first file that cannot be read, before anything is written.
+            readers: Further readers by suffix, for this call; see `from_corpus`.
             progress: Called as ingestion goes on.
 
         Raises:
@@ -323,6 +341,7 @@ class GroundedRAG(Asking):
             IndexLockedError: Another process is writing.
             InputError: A folder is missing, empty or has a broken manifest.
         """
+        from grounded_rag.ingest.readers import check_readers
         from grounded_rag.ingest.update import update_index
 
         index = self._need_index("ingest")
@@ -331,6 +350,7 @@ class GroundedRAG(Asking):
             index=index.path,
             embedding=index.embedding,
             strict=strict,
+            readers={**self._readers, **check_readers(readers)},
             progress=progress,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -25,6 +25,8 @@ from grounded_rag.ingest import (
     read_document,
     scan,
 )
+from grounded_rag.ingest.readers import check_readers
+from grounded_rag.protocols import Reader
 from grounded_rag.types import Chunk, Document, Frozen
 
 if TYPE_CHECKING:
@@ -145,9 +147,9 @@ class Source:
         return {"corpus": self.corpus, "corpus_id": self.corpus_id}
 
 
-def open_source(path: Path, *, strict: bool) -> Source:
+def open_source(path: Path, *, strict: bool, readers: Mapping[str, Reader]) -> Source:
     """Return what a folder or a file holds, with what tells its documents from others."""
-    found = scan(path, strict=strict)
+    found = scan(path, strict=strict, readers=readers)
     if not path.is_dir():
         return Source(found=found)
     place = str(path.resolve()).encode("utf-8", "surrogatepass")
@@ -199,6 +201,7 @@ def update_index(
     index: Path | str,
     embedding: BaseEmbedding | Literal["default"] | None = "default",
     strict: bool = False,
+    readers: Mapping[str, Reader] | None = None,
     progress: ProgressHook | None = None,
 ) -> IngestReport:
     """Bring an index up to date with folders and files, creating it where there is none.
@@ -211,9 +214,12 @@ def update_index(
         index: Folder of the index.
         embedding: LlamaIndex embedding; "default" is the built-in one, None searches by words.
         strict: Raise on the first file that is of no supported kind or cannot be read.
+        readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before the
+            built-in ones. What they do wrong is a failed file.
         progress: Called after each step.
 
     Raises:
+        ConfigError: `readers` holds something else than readers.
         InputError: A folder is missing or empty, its manifest is broken, or a document of the
             same name came from another folder.
         ReadError: With `strict`, a file cannot be read; without, no file can.
@@ -224,10 +230,11 @@ def update_index(
 
     started = time.perf_counter()
     tell = progress or (lambda _step: None)
-    sources = [open_source(Path(path), strict=strict) for path in paths]
+    own = check_readers(readers)
+    sources = [open_source(Path(path), strict=strict, readers=own) for path in paths]
     model = choose(embedding)
     changes = _Changes()
-    documents = _read_all(sources, changes, strict=strict, tell=tell)
+    documents = _read_all(sources, changes, readers=own, strict=strict, tell=tell)
     with Index.open(index, embedding=model.embedding, write=True, create=True) as store:
         _check_words(store, model)
         prepared = _compare(store, documents, model, changes)
@@ -260,7 +267,12 @@ def _check_words(store: Index, model: EmbeddingChoice) -> None:
 
 
 def _read_all(
-    sources: Sequence[Source], changes: _Changes, *, strict: bool, tell: ProgressHook
+    sources: Sequence[Source],
+    changes: _Changes,
+    *,
+    readers: Mapping[str, Reader],
+    strict: bool,
+    tell: ProgressHook,
 ) -> list[ReadDocument]:
     """Read every file; those that cannot be read are noted, and all others returned."""
     files = [(file, source.origin) for source in sources for file in source.found.files]
@@ -269,7 +281,7 @@ def _read_all(
     first_error: ReadError | None = None
     for done, (file, origin) in enumerate(files, start=1):
         try:
-            read = read_document(file, overrides=origin)
+            read = read_document(file, overrides=origin, readers=readers)
         except ReadError as error:
             if strict:
                 raise
@@ -397,7 +409,9 @@ def _prune(store: Index, sources: Sequence[Source]) -> list[str]:
     seen: dict[str, set[str]] = {}
     for source in sources:
         if source.corpus_id is not None:
+            # A file that only lacks a reader this time is not gone: its last version stays.
             ids = {file.doc_id for file in source.found.files}
+            ids.update(file.path for file in source.found.skipped)
             seen.setdefault(source.corpus_id, set()).update(ids)
     gone = []
     for doc_id in store.states():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from grounded_rag.errors import ReceiptError
+from grounded_rag.protocols import Reader
 from grounded_rag.receipts.check import ReceiptChecker
 from grounded_rag.receipts.findings import ReceiptCheck
 from grounded_rag.receipts.library import open_library
@@ -78,6 +79,7 @@ def audit_receipts(
     as_of: Instant | str | None = None,
     rules: Rules | None = None,
     public_key: bytes | None = None,
+    readers: Mapping[str, Reader] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> AuditReport:
     """Check every receipt of a folder against the documents as they are now.
@@ -90,6 +92,7 @@ def audit_receipts(
         rules: Checks of one's own that gave the answers, and deciders to ask again; see
             `verify_receipt`.
         public_key: Raw Ed25519 public key that must have signed every receipt, or None.
+        readers: Readers of one's own by suffix that the folder was ingested with.
         progress: Called with the number of files done.
 
     Raises:
@@ -107,7 +110,7 @@ def audit_receipts(
     unreadable: list[UnreadableReceipt] = []
     refusals = 0
     with (
-        open_library(index=index, folder=folder, as_of=moment) as library,
+        open_library(index=index, folder=folder, as_of=moment, readers=readers) as library,
         ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
     ):
         for done, file in enumerate(files, start=1):

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from grounded_rag.protocols import Reader
 from grounded_rag.receipts.findings import (
     UNCHANGED,
     CitationStanding,
@@ -149,6 +150,7 @@ def verify_receipt(
     as_of: Instant | str | None = None,
     rules: Rules | None = None,
     public_key: bytes | None = None,
+    readers: Mapping[str, Reader] | None = None,
 ) -> ReceiptCheck:
     """Check a receipt again, offline: the verifier runs on its claims, then today's text counts.
 
@@ -166,6 +168,7 @@ def verify_receipt(
         rules: Checks of one's own that gave the answer, and deciders to ask again; quote match,
             spans-only and age come from the receipt's own policy.
         public_key: Raw Ed25519 public key that must have signed the receipt, or None.
+        readers: Readers of one's own by suffix that the folder was ingested with.
 
     Returns:
         For each claim what became of its text, and what no longer holds about its sources.
@@ -178,7 +181,7 @@ def verify_receipt(
     """
     moment = parse_instant(as_of) or today_utc()
     with (
-        open_library(index=index, folder=folder, as_of=moment) as library,
+        open_library(index=index, folder=folder, as_of=moment, readers=readers) as library,
         ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
     ):
         return checker.check(receipt)

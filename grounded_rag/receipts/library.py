@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from grounded_rag.errors import InputError, ReadError
+from grounded_rag.protocols import Reader
 from grounded_rag.receipts.differences import (
     DocumentPassages,
     number_changes,
@@ -163,13 +164,16 @@ class FolderLibrary(Library):
 
     kind = "folder"
 
-    def __init__(self, folder: Path, as_of: Instant) -> None:
+    def __init__(
+        self, folder: Path, as_of: Instant, *, readers: Mapping[str, Reader] | None = None
+    ) -> None:
         from grounded_rag.ingest import scan
 
         super().__init__(as_of)
+        self._readers = readers
         if not folder.is_dir():
             raise InputError(f"{folder} is no folder.", hint="Name the folder of the documents.")
-        self._files = {file.doc_id: file for file in scan(folder).files}
+        self._files = {file.doc_id: file for file in scan(folder, readers=readers).files}
 
     def ids(self) -> Sequence[str]:
         """Return the paths of all readable files."""
@@ -189,7 +193,7 @@ class FolderLibrary(Library):
         if file is None:
             return None
         try:
-            document = read_document(file).document
+            document = read_document(file, readers=self._readers).document
         except (ReadError, InputError) as error:
             return Unreadable(error.message)
         following = document.validity.superseded_by
@@ -210,7 +214,7 @@ class FolderLibrary(Library):
         if file is None:
             return None
         with contextlib.suppress(ReadError, InputError):
-            return read_document(file).document.validity
+            return read_document(file, readers=self._readers).document.validity
         return None
 
 
@@ -272,7 +276,11 @@ class IndexLibrary(Library):
 
 @contextlib.contextmanager
 def open_library(
-    *, index: Path | str | None, folder: Path | str | None, as_of: Instant
+    *,
+    index: Path | str | None,
+    folder: Path | str | None,
+    as_of: Instant,
+    readers: Mapping[str, Reader] | None = None,
 ) -> Iterator[Library]:
     """Open the documents to compare receipts with.
 
@@ -280,6 +288,7 @@ def open_library(
         index: Folder of an index.
         folder: Folder of documents; only one of the two may be named, or none.
         as_of: Moment for which the documents are read.
+        readers: Readers of one's own by suffix that the folder was ingested with.
 
     Raises:
         InputError: Both are named, or the folder cannot be used.
@@ -291,6 +300,6 @@ def open_library(
         with contextlib.closing(IndexLibrary(Path(index), as_of)) as library:
             yield library
     elif folder is not None:
-        yield FolderLibrary(Path(folder), as_of)
+        yield FolderLibrary(Path(folder), as_of, readers=readers)
     else:
         yield NoLibrary(as_of)
