@@ -12,7 +12,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from grounded_rag._sync import BackgroundLoop
@@ -73,8 +73,6 @@ class LlamaIndexRetriever:
         return ranked([found[chunk_id] for chunk_id in order])
 
     async def _nodes(self, text: str) -> list[NodeWithScore]:
-        from llama_index.core.retrievers import BaseRetriever
-
         # Without an asynchronous method of its own it would block the event loop.
         if type(self._retriever)._aretrieve is BaseRetriever._aretrieve:
             return await anyio.to_thread.run_sync(self._retriever.retrieve, text)
@@ -89,8 +87,6 @@ class PostprocessorReranker:
 
     async def rerank(self, query: Query, chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
         """Return what the postprocessor kept, in its order; nodes it made up are left out."""
-        from llama_index.core.schema import NodeWithScore, TextNode
-
         nodes = [
             NodeWithScore(
                 node=TextNode(id_=chunk.chunk.id, text=chunk.chunk.text), score=chunk.score
@@ -111,17 +107,11 @@ class PostprocessorReranker:
 
 
 def chunk_of_node(node: BaseNode, *, score: float | None = None) -> RetrievedChunk:
-    """Return a LlamaIndex node as a retrieved chunk.
-
-    Args:
-        node: The node; its text is taken without metadata.
-        score: The retriever's score, where it gave one.
+    """Return a LlamaIndex node, without the metadata in its text, as a retrieved chunk.
 
     Raises:
         ManifestError: A date in the metadata cannot be read.
     """
-    from llama_index.core.schema import MetadataMode
-
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     metadata = {str(key): _plain(value) for key, value in node.metadata.items()}
     doc_id = node.ref_doc_id or _text(metadata, "doc_id") or node.node_id

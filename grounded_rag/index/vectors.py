@@ -1,4 +1,7 @@
-"""The vector index: one Chroma collection, derived from the ledger and rebuildable from it."""
+"""The vector index: one Chroma collection, derived from the ledger and rebuildable from it.
+
+`VectorIndex` is what the index uses; `open_collection` is the only place that knows Chroma's clients.
+"""
 
 from __future__ import annotations
 
@@ -31,89 +34,6 @@ class VectorHit:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
-    """An open Chroma collection, the most rows it takes in one call, and how to let go of it."""
-
-    collection: Collection
-    batch: int
-    close: Callable[[], None]
-
-
-def open_collection(
-    place: Path | str, name: str, *, metadata: dict[str, str], create: bool
-) -> Handle:
-    """Open a collection in a folder or on the server at an address.
-
-    Args:
-        place: Folder of the vectors, or address of a server.
-        name: Name of the collection.
-        metadata: What a new collection is marked with.
-        create: Whether to create it where there is none.
-    """
-    with contextlib.ExitStack() as stack:
-        if isinstance(place, Path):
-            client = _folder_client(place, create=create)
-            stack.callback(client.close)
-        else:
-            client = _server_client(place)
-        # Without an embedding function Chroma downloads a model of its own at the first use.
-        if create:
-            collection = client.get_or_create_collection(
-                name,
-                metadata=metadata,
-                configuration={"hnsw": {"space": "cosine"}},
-                embedding_function=None,
-            )
-        else:
-            collection = client.get_collection(name, embedding_function=None)
-        return Handle(collection, client.get_max_batch_size(), stack.pop_all().close)
-
-
-def delete_collection(address: str, name: str) -> None:
-    """Delete a collection on a server."""
-    _server_client(address).delete_collection(name)
-
-
-def _folder_client(folder: Path, *, create: bool) -> ClientAPI:
-    # Imported here: Chroma takes a second to import, and BM25 alone does without it.
-    from chromadb import PersistentClient, Settings
-
-    if create:
-        folder.mkdir(parents=True, exist_ok=True)
-    elif not folder.is_dir():
-        raise FileNotFoundError(f"the folder {folder} is not there")
-    return PersistentClient(_own_spelling(folder), settings=Settings(anonymized_telemetry=False))
-
-
-def _own_spelling(folder: Path) -> str:
-    """Return the path of a folder in a spelling that no other client in this process uses.
-
-    Chroma shares one engine among the clients of one path, compared as text. An engine of its own
-    is what lets a reader keep its generation while a writer of the same process writes, and load
-    the newest by closing and opening. "/." and "//." lead nowhere but to the folder itself.
-    """
-    return str(folder) + "".join(secrets.choice(("/.", "//.")) for _ in range(32))
-
-
-@functools.cache
-def _server_client(address: str) -> ClientAPI:
-    """Return the client for a server, one in a process: Chroma never frees what it opens for one.
-
-    Connections are not kept alive, since nothing public would close them.
-    """
-    from chromadb import HttpClient, Settings
-
-    parts = urlsplit(address if "//" in address else f"http://{address}")
-    secure = parts.scheme == "https"
-    return HttpClient(
-        parts.hostname or "localhost",
-        parts.port or (443 if secure else 8000),
-        ssl=secure,
-        settings=Settings(anonymized_telemetry=False, chroma_http_max_keepalive_connections=0),
-    )
-
-
 class VectorIndex:
     """Vectors by chunk id, in a folder or on a Chroma server.
 
@@ -138,11 +58,7 @@ class VectorIndex:
         self._handle: Handle | None = None
 
     def reopen(self, *, dimension: int | None) -> None:
-        """Forget what is in memory, since another process has written, and load anew.
-
-        Args:
-            dimension: Length of the stored vectors; None where there are none yet.
-        """
+        """Forget what is in memory, since another process has written, and load anew."""
         self.close()
         # Chroma loads the graph at the first search, and may write while it does so.
         if self.count() and dimension is not None:
@@ -206,11 +122,7 @@ class VectorIndex:
             self._call("delete", ids=list(ids[start:end]))
 
     def query(self, vectors: Vector, *, limit: int) -> list[list[VectorHit]] | None:
-        """Return the chunks nearest to each vector, best first; None where it cannot be searched.
-
-        Args:
-            vectors: Rows to search for.
-            limit: Most hits for each.
+        """Return the chunks nearest to each row, best first; None where none can be searched for.
 
         Raises:
             IndexMismatchError: The vectors have another length than the stored ones.
@@ -291,3 +203,79 @@ class VectorIndex:
             else "Open the index for writing and call `audit(mend=True)`: the ledger has all "
             "vectors.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An open Chroma collection, the most rows it takes in one call, and how to let go of it."""
+
+    collection: Collection
+    batch: int
+    close: Callable[[], None]
+
+
+def open_collection(
+    place: Path | str, name: str, *, metadata: dict[str, str], create: bool
+) -> Handle:
+    """Open a collection in a folder or on the server at an address, or create it there."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(place, Path):
+            client = _folder_client(place, create=create)
+            stack.callback(client.close)
+        else:
+            client = _server_client(place)
+        # Without an embedding function Chroma downloads a model of its own at the first use.
+        if create:
+            collection = client.get_or_create_collection(
+                name,
+                metadata=metadata,
+                configuration={"hnsw": {"space": "cosine"}},
+                embedding_function=None,
+            )
+        else:
+            collection = client.get_collection(name, embedding_function=None)
+        return Handle(collection, client.get_max_batch_size(), stack.pop_all().close)
+
+
+def delete_collection(address: str, name: str) -> None:
+    """Delete a collection on a server."""
+    _server_client(address).delete_collection(name)
+
+
+def _folder_client(folder: Path, *, create: bool) -> ClientAPI:
+    # Imported here: Chroma takes a second to import, and BM25 alone does without it.
+    from chromadb import PersistentClient, Settings
+
+    if create:
+        folder.mkdir(parents=True, exist_ok=True)
+    elif not folder.is_dir():
+        raise FileNotFoundError(f"the folder {folder} is not there")
+    return PersistentClient(_own_spelling(folder), settings=Settings(anonymized_telemetry=False))
+
+
+def _own_spelling(folder: Path) -> str:
+    """Return the path of a folder in a spelling that no other client in this process uses.
+
+    Chroma shares one engine among the clients of one path, compared as text. An engine of its own
+    is what lets a reader keep its generation while a writer of the same process writes, and load
+    the newest by closing and opening. "/." and "//." lead nowhere but to the folder itself.
+    """
+    return str(folder) + "".join(secrets.choice(("/.", "//.")) for _ in range(32))
+
+
+@functools.cache
+def _server_client(address: str) -> ClientAPI:
+    """Return the client for a server, one in a process: Chroma never frees what it opens for one.
+
+    Connections are not kept alive, since nothing public would close them.
+    """
+    from chromadb import HttpClient, Settings
+
+    parts = urlsplit(address if "//" in address else f"http://{address}")
+    secure = parts.scheme == "https"
+    return HttpClient(
+        parts.hostname or "localhost",
+        parts.port or (443 if secure else 8000),
+        ssl=secure,
+        settings=Settings(anonymized_telemetry=False, chroma_http_max_keepalive_connections=0),
+    )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from grounded_rag.ingest.packing import Packer, Piece, split_passages
+from grounded_rag.ingest.packing import Packer, Piece, split_by_headings
 from grounded_rag.types import Chunk, Document, Span
 
 DEFAULT_CAPACITY = 220
@@ -68,7 +68,7 @@ def chunk(
     packer = Packer(text=document.text, measure=measure, count=count, capacity=capacity)
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
-    for piece in packer.pack(split_passages(document)):
+    for piece in packer.pack(split_by_headings(document)):
         view = measured[piece]
         text = document.text[piece.start : piece.end]
         chunks.append(

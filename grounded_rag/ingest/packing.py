@@ -83,7 +83,7 @@ class BlockPart(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ContentBlock:
     """A paragraph, list or table: its parts are paragraphs, items or rows, in order.
 
     Attributes:
@@ -98,7 +98,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class HeadedText:
     """The text under one heading, or before the first one.
 
     Attributes:
@@ -109,15 +109,15 @@ class Passage:
 
     path: tuple[str, ...]
     heading: tuple[int, int] | None
-    blocks: tuple[Block, ...]
+    blocks: tuple[ContentBlock, ...]
 
 
-def split_passages(document: Document) -> list[Passage]:
+def split_by_headings(document: Document) -> list[HeadedText]:
     """Return the passages of a document; together they cover all that is not white space."""
     starts = [section.span.start for section in document.sections]
     bounds = [0, *starts, len(document.text)]
     spans = {span.start: span.end for span in document.headings}
-    passages: list[Passage] = []
+    passages: list[HeadedText] = []
     for index, (start, end) in enumerate(itertools.pairwise(bounds)):
         if start >= end:
             continue
@@ -128,14 +128,14 @@ def split_passages(document: Document) -> list[Passage]:
         body = heading[1] if heading else start
         blocks = _split_blocks(document.text, body, end)
         if heading or blocks:
-            passages.append(Passage(section.path if section else (), heading, tuple(blocks)))
+            passages.append(HeadedText(section.path if section else (), heading, tuple(blocks)))
     return passages
 
 
-def _split_blocks(text: str, start: int, end: int) -> list[Block]:
+def _split_blocks(text: str, start: int, end: int) -> list[ContentBlock]:
     body = text[start:end]
     units = group_units(body)
-    blocks: list[Block] = []
+    blocks: list[ContentBlock] = []
     for first, last in _runs(body, units):
         run = units[first : last + 1]
         parts = tuple(
@@ -144,9 +144,9 @@ def _split_blocks(text: str, start: int, end: int) -> list[Block]:
         if run[0].kind in _TABLE and len(run) > 1:
             joined = _join_header(parts, run)
             header = "" if joined == parts else _cells(text[parts[0].start : parts[0].end])
-            blocks.append(Block(joined, is_table=True, header=header))
+            blocks.append(ContentBlock(joined, is_table=True, header=header))
         else:
-            blocks.append(Block(parts))
+            blocks.append(ContentBlock(parts))
     return blocks
 
 
@@ -219,7 +219,7 @@ class Packer:
     _limit: float = 0.0
     _per_unit: float = 1.0
 
-    def pack(self, passages: Sequence[Passage]) -> list[Piece]:
+    def pack(self, passages: Sequence[HeadedText]) -> list[Piece]:
         """Return the pieces of all passages, in order."""
         units = len(_UNITS.findall(_SAMPLE))
         self._per_unit = _MARGIN * max(0.05, (self.count(_SAMPLE) - self.count("")) / units)
@@ -231,7 +231,7 @@ class Packer:
         self._emit_all()
         return self._pieces
 
-    def _weighed(self, block: Block, passage: Passage) -> list[Part]:
+    def _weighed(self, block: ContentBlock, passage: HeadedText) -> list[Part]:
         weights = [self._estimate(part.start, part.end) for part in block.parts]
         if block.is_table and 0 < sum(weights) < 2 * self.capacity:
             # Whether a table stays whole is worth an exact count.
@@ -252,7 +252,7 @@ class Packer:
     def _estimate(self, start: int, end: int) -> float:
         return len(_UNITS.findall(self.text, start, end)) * self._per_unit
 
-    def _open(self, passage: Passage, weight: float) -> None:
+    def _open(self, passage: HeadedText, weight: float) -> None:
         """Start a passage: in a piece of its own, unless what is pending must not stand alone."""
         heading = passage.heading
         mark = heading and Part(*heading, self._estimate(*heading), passage.path, is_heading=True)
@@ -270,7 +270,7 @@ class Packer:
         if mark:
             self._append(mark)
 
-    def _joins(self, passage: Passage, weight: float) -> bool:
+    def _joins(self, passage: HeadedText, weight: float) -> bool:
         """Whether a passage goes on in the pending piece: bare headings and tiny relatives."""
         if not any(not part.is_heading for part in self._parts):
             return self._weight < self._limit / 2

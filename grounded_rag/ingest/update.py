@@ -132,7 +132,7 @@ class IngestReport(Frozen):
 
 
 @dataclass(frozen=True)
-class Source:
+class ScannedPath:
     """What a path holds; a folder's documents are kept together by where the folder is."""
 
     found: Scan
@@ -147,13 +147,13 @@ class Source:
         return {"corpus": self.corpus, "corpus_id": self.corpus_id}
 
 
-def open_source(path: Path, *, strict: bool, readers: Mapping[str, Reader]) -> Source:
+def open_source(path: Path, *, strict: bool, readers: Mapping[str, Reader]) -> ScannedPath:
     """Return what a folder or a file holds, with what tells its documents from others."""
     found = scan(path, strict=strict, readers=readers)
     if not path.is_dir():
-        return Source(found=found)
+        return ScannedPath(found=found)
     place = str(path.resolve()).encode("utf-8", "surrogatepass")
-    return Source(
+    return ScannedPath(
         found=found,
         corpus=path.resolve().name,
         corpus_id=hashlib.sha256(place).hexdigest()[:12],
@@ -267,7 +267,7 @@ def _check_words(store: Index, model: EmbeddingChoice) -> None:
 
 
 def _read_all(
-    sources: Sequence[Source],
+    sources: Sequence[ScannedPath],
     changes: _Changes,
     *,
     readers: Mapping[str, Reader],
@@ -404,7 +404,7 @@ def _batches(prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
         yield batch
 
 
-def _prune(store: Index, sources: Sequence[Source]) -> list[str]:
+def _prune(store: Index, sources: Sequence[ScannedPath]) -> list[str]:
     """Take documents out whose files are gone from a folder that was scanned."""
     seen: dict[str, set[str]] = {}
     for source in sources:

@@ -223,7 +223,7 @@ class DocxReader:
         check_size(len(data), source=source, max_bytes=self.max_bytes)
         package = Package(data, source=source, max_unpacked=self.max_unpacked)
         try:
-            walk = _Walk(package)
+            walk = _DocxWalk(package)
             walk.document()
         except RecursionError as error:
             raise ReadError(
@@ -242,7 +242,7 @@ class DocxReader:
         )
 
 
-class _Walk:
+class _DocxWalk:
     def __init__(self, package: Package) -> None:
         self.out = Composer()
         self._package = package

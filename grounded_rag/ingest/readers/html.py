@@ -29,7 +29,7 @@ _LAYOUT_INSIDE = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HtmlTable:
     """Rows of a table, how many of the first are its header, and its caption."""
 
     rows: list[list[str]]
@@ -50,7 +50,7 @@ def read_table(
     *,
     text_of: Callable[[LexborNode], str],
     is_hidden: Callable[[LexborNode, str], bool],
-) -> Table | None:
+) -> HtmlTable | None:
     """Return the table, or None where it only arranges a page.
 
     Args:
@@ -80,7 +80,7 @@ def read_table(
         rows.append(row)
     if max((len(row) for row in rows), default=0) < 2:
         return None
-    return Table(rows, header_rows, caption)
+    return HtmlTable(rows, header_rows, caption)
 
 
 def _holds_layout(node: LexborNode) -> bool:
@@ -209,7 +209,7 @@ def html_text(html: str, *, source: str) -> ParsedDocument:
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(html)
-    walk = _Walk()
+    walk = _HtmlWalk()
     try:
         if tree.body is not None:
             walk.children(tree.body)
@@ -237,7 +237,7 @@ class _Counts:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _HtmlWalk:
     """One pass over a tree; tables walk each of their cells with a composer of its own."""
 
     out: Composer = field(default_factory=Composer)
@@ -300,7 +300,7 @@ class _Walk:
 
     def inline(self, node: LexborNode) -> str:
         """Return the text of a node by itself, with the same things left out."""
-        inner = _Walk(counts=self.counts)
+        inner = _HtmlWalk(counts=self.counts)
         inner.children(node)
         return inner.out.text()
 

@@ -11,13 +11,13 @@ from itertools import pairwise
 from grounded_rag.errors import EncryptedError, NoTextError, ReadError
 from grounded_rag.ingest.decoding import MAX_BYTES, check_size, odd_characters
 from grounded_rag.ingest.readers._pdf_blocks import (
-    Table,
+    PdfTable,
     TextBlock,
     order_columns,
     read_fonts,
     split_blocks,
 )
-from grounded_rag.ingest.readers._pdf_lines import Line, read_lines, strip_running_heads
+from grounded_rag.ingest.readers._pdf_lines import PdfLine, read_lines, strip_running_heads
 from grounded_rag.ingest.structure import Composer, Heading, build_sections, heading_spans
 from grounded_rag.protocols import ParsedDocument
 from grounded_rag.types import Span
@@ -83,7 +83,7 @@ class _Composed:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    pages: list[list[Line]]
+    pages: list[list[PdfLine]]
     title: str
 
 
@@ -122,7 +122,7 @@ def _load(data: bytes, source: str) -> _Loaded:
         document.close()
 
 
-def _compose(pages: Sequence[Sequence[Line]]) -> _Composed:
+def _compose(pages: Sequence[Sequence[PdfLine]]) -> _Composed:
     out = Composer()
     fonts = read_fonts([line for lines in pages for line in lines])
     starts: list[int] = []
@@ -146,8 +146,8 @@ def _compose(pages: Sequence[Sequence[Line]]) -> _Composed:
     return _Composed(text, spans, tuple(out.headings), tuple(moved))
 
 
-def _write(out: Composer, block: TextBlock | Table) -> None:
-    if isinstance(block, Table):
+def _write(out: Composer, block: TextBlock | PdfTable) -> None:
+    if isinstance(block, PdfTable):
         out.table(block.rows, header_rows=int(block.has_header))
     elif block.level is not None:
         out.heading(block.text, block.level)
@@ -162,7 +162,7 @@ def _runs_on(last: str, text: str) -> bool:
     return bool(last) and not last.endswith((".", "!", "?", ":")) and text[:1].islower()
 
 
-def _warnings(pages: Sequence[Sequence[Line]], made: _Composed, source: str) -> Iterator[str]:
+def _warnings(pages: Sequence[Sequence[PdfLine]], made: _Composed, source: str) -> Iterator[str]:
     empty = [number for number, lines in enumerate(pages, start=1) if not lines]
     if empty:
         yield f"{source}, {_told(empty)}: no text: blank, or a picture."
