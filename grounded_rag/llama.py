@@ -18,6 +18,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from grounded_rag._sync import BackgroundLoop
 from grounded_rag.answer import Answer
 from grounded_rag.index.search import arrange, carries, ranked
+from grounded_rag.ingest.metadata import DATE_KEYS, TRUST_LEVELS
 from grounded_rag.plugins import must_have
 from grounded_rag.protocols import Query, Retriever
 from grounded_rag.types import Chunk, Instant, RetrievedChunk, Span, Validity
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-_DATES = ("effective_from", "valid_until", "superseded_on", "reviewed_on", "updated_at")
-_TRUST = ("official", "internal", "untrusted")
 _SOURCE_KEYS = ("source", "file_path", "file_name", "url")
 
 
@@ -135,9 +134,9 @@ def chunk_of_node(node: BaseNode, *, score: float | None = None) -> RetrievedChu
         title=_text(metadata, "title"),
         validity=Validity(
             superseded_by=_text(metadata, "superseded_by") or None,
-            **{key: parse_instant(metadata.get(key)) for key in _DATES},
+            **{key: parse_instant(metadata.get(key)) for key in DATE_KEYS},
         ),
-        trust=trust if trust in _TRUST else "official",
+        trust=trust if trust in TRUST_LEVELS else "official",
         sources=("llama_index",),
         metadata=metadata,
     )

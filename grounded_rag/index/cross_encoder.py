@@ -49,8 +49,8 @@ class CrossEncoderReranker:
             threads: Threads of one run; None takes at most four.
 
         Raises:
-            ConfigError: A file is missing or cannot be read, or the model tells more than
-                relevance apart.
+            ConfigError: A file is missing or cannot be read, or the model has more
+                labels than relevant and irrelevant.
         """
         if depth < 1:
             raise ConfigError(

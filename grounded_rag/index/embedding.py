@@ -54,7 +54,7 @@ def _model_path() -> Path:
 
 
 def _batches(lengths: Sequence[int], *, padding: float = math.inf) -> list[list[int]]:
-    """Return indices in batches of like lengths, the longest at most `padding` times the shortest."""
+    """Return indices in batches of like lengths: they need hardly any padding."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         last = batches[-1] if batches else None

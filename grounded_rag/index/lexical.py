@@ -41,7 +41,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2
 _LINE_END_HYPHEN = re.compile(r"(\w+)[-‐]\s*\n\s*(\w+)")
 # Only texts with such a character are worth the tokenizer; curly quotes and the like are not.
 _MAY_NEED_BIGRAMS = re.compile("[\u0e00-\u1fff\u3005-\ud7ff\uf900-\ufaff\uff66-\U0003ffff]")
-# Columns body, bigrams, context: a title repeats in every chunk of its document and tells less.
+# Columns body, bigrams, context: a title repeats in every chunk of its document and says less.
 _WEIGHTS = "1.0, 1.0, 0.5"
 
 
@@ -135,8 +135,8 @@ class TermStatistics:
         """
         if self._all() < _LARGE:
             return " OR ".join(terms)
-        telling = [term for term in terms if 2 * self._count(term) <= self._all()]
-        return " OR ".join(telling or terms)
+        rare = [term for term in terms if 2 * self._count(term) <= self._all()]
+        return " OR ".join(rare or terms)
 
     def _count(self, term: str) -> int:
         if term not in self._counts:

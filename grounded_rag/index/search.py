@@ -81,7 +81,7 @@ class Fused:
 def fuse(rankings: Sequence[Ranking], *, k: int = RRF_K) -> list[Fused]:
     """Return all chunks of several rankings, best first, by reciprocal-rank fusion.
 
-    Chunks are told apart by id, never by text: two documents may say the same.
+    Chunks are compared by id, never by text: two documents may say the same.
     """
     scores: dict[str, float] = {}
     sources: dict[str, tuple[str, ...]] = {}

@@ -1,6 +1,6 @@
 """The vector index: one Chroma collection, derived from the ledger and rebuildable from it.
 
-`VectorIndex` is what the index uses; `open_collection` is the only place that knows Chroma's clients.
+`VectorIndex` is what the index uses; only `open_collection` and what is below it know the clients.
 """
 
 from __future__ import annotations

@@ -86,10 +86,7 @@ class BlockPart(NamedTuple):
 class ContentBlock:
     """A paragraph, list or table: its parts are paragraphs, items or rows, in order.
 
-    Attributes:
-        parts: Disjoint, increasing.
-        is_table: Whether the parts are rows.
-        header: Cells of the table's header on one line, or "".
+    The header of a table is the cells of its first row on one line.
     """
 
     parts: tuple[BlockPart, ...]
@@ -99,12 +96,9 @@ class ContentBlock:
 
 @dataclass(frozen=True, slots=True)
 class HeadedText:
-    """The text under one heading, or before the first one.
+    """The text under one heading, or before the first one: bounds of its line, then blocks.
 
-    Attributes:
-        path: Headings from the outermost to this one.
-        heading: Bounds of the heading line, or None.
-        blocks: What follows it, in order.
+    The path names all headings from the outermost to this one.
     """
 
     path: tuple[str, ...]
@@ -187,11 +181,21 @@ _SAMPLE = (
     "Applications received after 16:30 are processed on the following business day."
 )
 _MARGIN = 1.04
+"""Estimates of tokens are raised by this much: a piece that turns out too long is cut again."""
+
 _TINY = 0.15
+"""Share of a piece below which a section goes on in the piece of the section before it."""
+
 _HALF_FULL = 0.4
+"""Share of a piece from which it is closed before a block that fits into one of its own."""
+
 _LEAST_ROOM = 16
+"""Fewest tokens that title and headings must leave to the text."""
+
 _LOOK_AHEAD = 400
-_TELLING_WEIGHT = 40
+_SURE_WEIGHT = 40
+"""Estimated tokens from which an exact count corrects the estimates that follow."""
+
 _LEAST_SCALE = 0.5
 
 
@@ -199,11 +203,7 @@ _LEAST_SCALE = 0.5
 class Packer:
     """Packs passages in order; one object for one document.
 
-    Attributes:
-        text: The document's text.
-        measure: Returns the exact tokens of a piece's embedded view.
-        count: Returns the tokens of a plain text.
-        capacity: Most tokens of an embedded view.
+    `measure` returns the exact tokens of a piece's embedded view, `count` those of a plain text.
     """
 
     text: str
@@ -336,11 +336,7 @@ class Packer:
             self._emit()
 
     def _cut(self, part: Part, share: float) -> tuple[Part, Part]:
-        """Cut a part in two at a sentence, word or grapheme cluster.
-
-        Args:
-            part: The part.
-            share: Most of its characters that the first half may have.
+        """Cut a part in two at a sentence, word or cluster; the first has at most `share` of it.
 
         Raises:
             ConfigError: It is one character, which cannot be cut.
@@ -407,12 +403,12 @@ class Packer:
 
     def _correct(self, weight: float, tokens: int) -> None:
         """Learn from an exact count how many tokens the text of this passage makes."""
-        if weight >= _TELLING_WEIGHT:
+        if weight >= _SURE_WEIGHT:
             exact = (tokens - self.capacity + self._budget) / weight
             self._limit = self._budget / max(_LEAST_SCALE, _MARGIN * exact)
 
     def _ends_open(self, size: int) -> bool:
-        """Whether the last of so many parts introduces what follows and others stand before it."""
+        """Whether the last of `size` parts introduces what follows and others stand before it."""
         if size < 2 or self._parts[size - 2].is_heading:
             return False
         return self.text[self._parts[size - 1].end - 1] in ":："

@@ -27,14 +27,7 @@ _BESIDE = frozenset({MANIFEST_NAME, "golden.jsonl", "readme.md", "readme.txt", "
 
 
 class FileToRead(Frozen):
-    """A file to read.
-
-    Attributes:
-        doc_id: Path relative to the scanned folder, with forward slashes.
-        path: The file.
-        size: Its size in bytes.
-        entry: What the manifest says about it, or None.
-    """
+    """A file to read; its id is the path relative to the folder, with forward slashes."""
 
     doc_id: str
     path: Path
@@ -50,14 +43,7 @@ class SkippedFile(Frozen):
 
 
 class Scan(Frozen):
-    """What a folder holds.
-
-    Attributes:
-        root: The folder to which ids and manifest paths are relative.
-        files: Files to read, by id.
-        skipped: Files that are not read, by path; hidden files are not even listed.
-        manifest: The folder's manifest, or None.
-    """
+    """What a folder holds: files to read and files that are not read; hidden ones are neither."""
 
     root: Path
     files: tuple[FileToRead, ...]
@@ -94,10 +80,10 @@ def scan(
     found = _scan_file(place, own) if place.is_file() else _scan_folder(place, own)
     if strict and found.skipped:
         raise UnsupportedFormatError(
-            f"{place}: {_told(found.skipped)}.", hint=f"{hint} Convert or move them."
+            f"{place}: {_reasons(found.skipped)}.", hint=f"{hint} Convert or move them."
         )
     if not found.files:
-        what = f"{_told(found.skipped)}" if found.skipped else "it is empty"
+        what = _reasons(found.skipped) if found.skipped else "it is empty"
         raise InputError(f"There is nothing to read in {place}: {what}.", hint=hint)
     return found
 
@@ -197,8 +183,10 @@ def _walk(folder: Path, skipped: list[SkippedFile], root: Path) -> Iterator[Path
             if name.startswith("."):
                 continue
             if (here / name).is_symlink():
-                told = _printable((here / name).relative_to(root).as_posix())
-                skipped.append(SkippedFile(path=told, reason="links to folders are not followed"))
+                name_shown = _printable((here / name).relative_to(root).as_posix())
+                skipped.append(
+                    SkippedFile(path=name_shown, reason="links to folders are not followed")
+                )
                 continue
             kept.append(name)
         folders[:] = kept
@@ -240,7 +228,7 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _told(skipped: Iterable[SkippedFile]) -> str:
+def _reasons(skipped: Iterable[SkippedFile]) -> str:
     reasons = Counter(file.reason for file in skipped)
     first = {file.reason: file.path for file in reversed(tuple(skipped))}
     return "; ".join(

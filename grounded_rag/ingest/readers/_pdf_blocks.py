@@ -57,11 +57,7 @@ def read_fonts(lines: Iterable[PdfLine]) -> Fonts:
 
 
 def order_columns(lines: Sequence[PdfLine]) -> tuple[list[PdfLine], bool]:
-    """Put two columns that the file sets across, line by line, one after the other.
-
-    Returns:
-        The lines, and whether any were moved.
-    """
+    """Put two columns that are set across one after the other; say whether any line moved."""
     ordered: list[PdfLine] = []
     moved = False
     index = 0
@@ -152,10 +148,7 @@ _COLUMN_START = 60.0
 class TextBlock:
     """Lines that belong together: a heading where `level` is given, else a paragraph.
 
-    Attributes:
-        lines: The lines.
-        level: Level of the heading, or None.
-        close: Whether it follows the block above without a gap.
+    It is `close` where it follows the block above without a gap.
     """
 
     lines: tuple[PdfLine, ...]

@@ -124,20 +124,20 @@ def _line_of(words: Sequence[_Word]) -> PdfLine:
     groups: list[list[_Word]] = []
     for word in words:
         small = word.y1 - word.y0 < _SHRUNK * tallest and word.y0 > floor + _LIFTED * tallest
-        told = replace(word, text=raised(word.text)) if small else word
+        shown = replace(word, text=raised(word.text)) if small else word
         joins = groups and (
             word.x0 - groups[-1][-1].x1 <= _GAP * tallest
             or (len(groups[-1]) == 1 and _BULLET.match(groups[-1][0].text))
         )
         if joins:
-            groups[-1].append(told)
+            groups[-1].append(shown)
         else:
-            groups.append([told])
+            groups.append([shown])
     return PdfLine(tuple(_segment_of(group) for group in groups))
 
 
 def _segment_of(words: Sequence[_Word]) -> Segment:
-    # The longest word tells the height: a tick or an arrow of another font may be taller.
+    # The longest word decides the height: a tick or an arrow of another font may be taller.
     longest = max(words, key=lambda word: len(word.text))
     return Segment(
         text=" ".join(word.text for word in words),

@@ -51,13 +51,7 @@ def read_table(
     text_of: Callable[[LexborNode], str],
     is_hidden: Callable[[LexborNode, str], bool],
 ) -> HtmlTable | None:
-    """Return the table, or None where it only arranges a page.
-
-    Args:
-        node: The `table` element.
-        text_of: Returns the text of a cell.
-        is_hidden: Whether an element of that tag is hidden.
-    """
+    """Return the table, or None where it only arranges a page."""
     if node.attributes.get("role") in ("presentation", "none") or _holds_layout(node):
         return None
     rows: list[list[str]] = []
@@ -108,14 +102,10 @@ def _elements(node: LexborNode) -> Iterator[LexborNode]:
 
 @dataclass(slots=True)
 class _Grid:
-    """Spanned cells of one table.
-
-    Attributes:
-        spanning: Cells that reach into the rows below, by column.
-        repeats: How many more times a cell may be told again: spans must not multiply a page.
-    """
+    """Spanned cells of one table: those that reach into the rows below, by column."""
 
     spanning: dict[int, _Spanning] = field(default_factory=dict)
+    # How many more times a cell may be repeated: spans must not multiply a page.
     repeats: int = _MOST_REPEATS
 
     def read_row(self, cells: list[LexborNode], text_of: Callable[[LexborNode], str]) -> list[str]:
@@ -182,11 +172,7 @@ _HIDING = {
 
 @dataclass(frozen=True, slots=True)
 class HtmlReader:
-    """Reads HTML as browsers parse it.
-
-    Attributes:
-        max_bytes: Largest accepted file.
-    """
+    """Reads HTML as browsers parse it."""
 
     max_bytes: int = MAX_BYTES
 

@@ -35,9 +35,6 @@ class PdfReader:
     """Reads the text of a PDF; pages count from 1.
 
     Wrapped lines of a paragraph are joined by a space; a line-end hyphen stays, with its line end.
-
-    Attributes:
-        max_bytes: Largest accepted file.
     """
 
     max_bytes: int = MAX_BYTES
@@ -165,10 +162,10 @@ def _runs_on(last: str, text: str) -> bool:
 def _warnings(pages: Sequence[Sequence[PdfLine]], made: _Composed, source: str) -> Iterator[str]:
     empty = [number for number, lines in enumerate(pages, start=1) if not lines]
     if empty:
-        yield f"{source}, {_told(empty)}: no text: blank, or a picture."
+        yield f"{source}, {_pages(empty)}: no text: blank, or a picture."
     if made.moved:
         yield (
-            f"{source}, {_told(made.moved)}: two columns were set across; they were put one after "
+            f"{source}, {_pages(made.moved)}: two columns were set across; they were put one after "
             "the other by their place."
         )
     damaged: list[int] = []
@@ -179,12 +176,12 @@ def _warnings(pages: Sequence[Sequence[PdfLine]], made: _Composed, source: str) 
             damaged.append(number)
     if damaged:
         yield (
-            f"{source}, {_told(damaged)}: letters look wrong (such as ÿ inside words): the fonts "
+            f"{source}, {_pages(damaged)}: letters look wrong (such as ÿ inside words): the fonts "
             "of the PDF are damaged, and quotes will not match what a reader sees."
         )
 
 
-def _told(numbers: Sequence[int]) -> str:
+def _pages(numbers: Sequence[int]) -> str:
     """Return page numbers for people: page 3, pages 1-4, 9."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -192,8 +189,8 @@ def _told(numbers: Sequence[int]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    told = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
-    return f"page {told}" if len(numbers) == 1 else f"pages {told}"
+    numbers_named = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return f"page {numbers_named}" if len(numbers) == 1 else f"pages {numbers_named}"
 
 
 def _title(named: str, headings: Sequence[Heading]) -> str:
