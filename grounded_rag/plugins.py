@@ -44,6 +44,12 @@ _PARTS = {
         "async retrieve(query) -> list[RetrievedChunk]",
         llama_index="Wrap it: GroundedRAG(LlamaIndexRetriever(index.as_retriever())).",
     ),
+    "reranker": _Part(
+        "Reranker",
+        "rerank",
+        "async rerank(query, chunks) -> list[RetrievedChunk]",
+        llama_index="Wrap it: PostprocessorReranker(postprocessor), from grounded_rag.llama.",
+    ),
     "generator": _Part(
         "Generator",
         "generate",

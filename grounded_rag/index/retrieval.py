@@ -21,6 +21,7 @@ from grounded_rag.index.search import (
     ranked,
 )
 from grounded_rag.index.store import Index
+from grounded_rag.plugins import check_part
 from grounded_rag.protocols import Query
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Instant, RetrievedChunk
@@ -80,7 +81,8 @@ class HybridRetriever:
 
         Raises:
             IndexMismatchError: The index was made by another model, or without one.
-            ConfigError: Only the dense signal is wanted, and there is no embedding.
+            ConfigError: Only the dense signal is wanted, and there is no embedding; or a reranker
+                is none.
         """
         if embedding is not None:
             check_identity(index.folder, index.identity, identity_of(embedding))
@@ -88,6 +90,8 @@ class HybridRetriever:
             raise ConfigError(
                 "Dense retrieval needs an embedding.", hint="Pass embedding=, or signals='lexical'."
             )
+        for reranker in rerankers:
+            check_part(reranker, "reranker")
         self._index = index
         self._embedding = None if signals == "lexical" else embedding
         self._rerankers = tuple(rerankers)

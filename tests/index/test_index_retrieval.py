@@ -5,6 +5,7 @@ import threading
 import pytest
 from index_documents import cut, document, put
 from index_helpers import TextEmbedding, retrieve, texts
+from llama_index.core.postprocessor import SimilarityPostprocessor
 
 from grounded_rag.errors import ConfigError, IndexMismatchError
 from grounded_rag.index.retrieval import HybridRetriever
@@ -397,6 +398,9 @@ def test_retrievers_of_another_model_are_refused(index, embedding):
         HybridRetriever(index, embedding=TextEmbedding(model_name="other"))
     with pytest.raises(ConfigError):
         HybridRetriever(index, signals="dense")
+    with pytest.raises(ConfigError, match="no Reranker") as caught:
+        HybridRetriever(index, rerankers=[SimilarityPostprocessor()])
+    assert "PostprocessorReranker(postprocessor)" in caught.value.hint
     assert HybridRetriever(index).lexical_only
     assert not HybridRetriever(index, embedding=embedding).lexical_only
 
