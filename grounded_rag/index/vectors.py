@@ -21,7 +21,8 @@ from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index.records import EmbeddingIdentity, Vector
 
 if TYPE_CHECKING:
-    from chromadb import ClientAPI, Collection
+    from chromadb import Collection
+    from chromadb.api import ClientAPI
 
 FOLDER_NAME = "vectors"
 
@@ -220,7 +221,8 @@ def open_collection(
     """Open a collection in a folder or on the server at an address, or create it there."""
     with contextlib.ExitStack() as stack:
         if isinstance(place, Path):
-            client = _folder_client(place, create=create)
+            # Annotated so because Chroma's interface leaves out the `close` that its clients have.
+            client: Any = _folder_client(place, create=create)
             stack.callback(client.close)
         else:
             client = _server_client(place)
@@ -244,7 +246,8 @@ def delete_collection(address: str, name: str) -> None:
 
 def _folder_client(folder: Path, *, create: bool) -> ClientAPI:
     # Imported here: Chroma takes a second to import, and BM25 alone does without it.
-    from chromadb import PersistentClient, Settings
+    from chromadb import PersistentClient
+    from chromadb.config import Settings
 
     if create:
         folder.mkdir(parents=True, exist_ok=True)
@@ -269,7 +272,8 @@ def _server_client(address: str) -> ClientAPI:
 
     Connections are not kept alive, since nothing public would close them.
     """
-    from chromadb import HttpClient, Settings
+    from chromadb import HttpClient
+    from chromadb.config import Settings
 
     parts = urlsplit(address if "//" in address else f"http://{address}")
     secure = parts.scheme == "https"

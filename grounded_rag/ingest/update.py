@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from grounded_rag.errors import IndexMismatchError, InputError, ReadError
-from grounded_rag.index.records import DocumentState, IndexItem
 from grounded_rag.ingest import (
     RECIPE,
     FileToRead,
@@ -32,7 +31,7 @@ from grounded_rag.types import Chunk, Document, Frozen
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from grounded_rag.index.records import Vector
+    from grounded_rag.index.records import DocumentState, Vector
     from grounded_rag.index.store import Index
 
 
@@ -335,6 +334,9 @@ def _write(
     store: Index, prepared: Sequence[_Prepared], model: _EmbeddingChoice, report_step: ProgressHook
 ) -> int:
     """Embed what is missing and write batch by batch; return the number of embedded chunks."""
+    # Not at the top: the command line imports this module for its types, and that brings numpy.
+    from grounded_rag.index.records import IndexItem
+
     missing = store.missing_vectors([c.id for item in prepared for c in item.chunks])
     done = 0
     for batch in _batches(prepared):
