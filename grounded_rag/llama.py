@@ -12,12 +12,14 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from grounded_rag._sync import BackgroundLoop
 from grounded_rag.answer import Answer
 from grounded_rag.index.search import arrange, carries, ranked
+from grounded_rag.ingest.metadata import DATE_KEYS, TRUST_LEVELS
+from grounded_rag.plugins import must_have
 from grounded_rag.protocols import Query, Retriever
 from grounded_rag.types import Chunk, Instant, RetrievedChunk, Span, Validity
 from grounded_rag.validity import current, parse_instant, today_utc
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 
 
 _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
-_DATES = ("effective_from", "valid_until", "superseded_on", "reviewed_on", "updated_at")
-_TRUST = ("official", "internal", "untrusted")
 _SOURCE_KEYS = ("source", "file_path", "file_name", "url")
 
 
@@ -41,6 +41,7 @@ class LlamaIndexRetriever:
     """
 
     def __init__(self, retriever: BaseRetriever) -> None:
+        must_have(retriever, "LlamaIndex retriever", "aretrieve", "Give `index.as_retriever()`.")
         self._retriever = retriever
 
     async def retrieve(self, query: Query) -> list[RetrievedChunk]:
@@ -71,8 +72,6 @@ class LlamaIndexRetriever:
         return ranked([found[chunk_id] for chunk_id in order])
 
     async def _nodes(self, text: str) -> list[NodeWithScore]:
-        from llama_index.core.retrievers import BaseRetriever
-
         # Without an asynchronous method of its own it would block the event loop.
         if type(self._retriever)._aretrieve is BaseRetriever._aretrieve:
             return await anyio.to_thread.run_sync(self._retriever.retrieve, text)
@@ -87,8 +86,6 @@ class PostprocessorReranker:
 
     async def rerank(self, query: Query, chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
         """Return what the postprocessor kept, in its order; nodes it made up are left out."""
-        from llama_index.core.schema import NodeWithScore, TextNode
-
         nodes = [
             NodeWithScore(
                 node=TextNode(id_=chunk.chunk.id, text=chunk.chunk.text), score=chunk.score
@@ -109,17 +106,11 @@ class PostprocessorReranker:
 
 
 def chunk_of_node(node: BaseNode, *, score: float | None = None) -> RetrievedChunk:
-    """Return a LlamaIndex node as a retrieved chunk.
-
-    Args:
-        node: The node; its text is taken without metadata.
-        score: The retriever's score, where it gave one.
+    """Return a LlamaIndex node, without the metadata in its text, as a retrieved chunk.
 
     Raises:
         ManifestError: A date in the metadata cannot be read.
     """
-    from llama_index.core.schema import MetadataMode
-
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     metadata = {str(key): _plain(value) for key, value in node.metadata.items()}
     doc_id = node.ref_doc_id or _text(metadata, "doc_id") or node.node_id
@@ -143,9 +134,9 @@ def chunk_of_node(node: BaseNode, *, score: float | None = None) -> RetrievedChu
         title=_text(metadata, "title"),
         validity=Validity(
             superseded_by=_text(metadata, "superseded_by") or None,
-            **{key: parse_instant(metadata.get(key)) for key in _DATES},
+            **{key: parse_instant(metadata.get(key)) for key in DATE_KEYS},
         ),
-        trust=trust if trust in _TRUST else "official",
+        trust=trust if trust in TRUST_LEVELS else "official",
         sources=("llama_index",),
         metadata=metadata,
     )

@@ -11,6 +11,7 @@ from grounded_rag.answer import Answer
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import ConfigError, MissingKeyError
 from grounded_rag.pipeline import Parts
+from grounded_rag.plugins import check_parts
 from grounded_rag.protocols import EntailmentModel, Generator, Judge, Retriever, SupportCheck
 from grounded_rag.relevance import RelevanceCheck
 from grounded_rag.types import AnswerStatus, Tier
@@ -281,6 +282,7 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
             f"Unknown option: {', '.join(unknown)}.",
             hint=f"Known options: {', '.join(sorted(known))}.",
         )
+    check_parts(retriever, options)
     policy = options.get("policy", Policy())
     if options.get("quote_mode", "copy") not in ("copy", "label"):
         raise ConfigError(

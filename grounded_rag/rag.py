@@ -27,7 +27,7 @@ from grounded_rag.options import (
     resolve_embedding,
 )
 from grounded_rag.pipeline import answer_question
-from grounded_rag.protocols import Generator, Retriever
+from grounded_rag.protocols import Generator, Reader, Retriever
 from grounded_rag.types import Instant, Verification
 from grounded_rag.validity import parse_instant, today_utc
 from grounded_rag.verification.rules import Rules
@@ -68,6 +68,7 @@ class GroundedRAG:
         self._parts = make_parts(retriever, options)
         self._loop = BackgroundLoop()
         self._index: OpenIndex | None = None
+        self._readers: dict[str, Reader] = {}
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     @classmethod
@@ -77,6 +78,7 @@ class GroundedRAG:
         *,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
         reranker: Reranker | Path | str | None = None,
+        readers: Mapping[str, Reader] | None = None,
         **options: Unpack[Options],
     ) -> Self:
         """Answer from an index folder.
@@ -87,6 +89,7 @@ class GroundedRAG:
                 words alone.
             reranker: Puts what was found into a better order: a folder with a cross-encoder in
                 ONNX, or an object with `rerank`, such as a wrapped LlamaIndex postprocessor.
+            readers: Readers of one's own by suffix, for later calls of `ingest`.
             options: See `Options`.
 
         Raises:
@@ -94,6 +97,9 @@ class GroundedRAG:
             IndexNotFoundError: There is no index.
             IndexMismatchError: It was made by another embedding model or schema version.
         """
+        from grounded_rag.ingest.readers import check_readers
+
+        own_readers = check_readers(readers)
         index = OpenIndex(Path(path), embedding)
         try:
             if options.get("generator", "extractive") == "extractive":
@@ -106,6 +112,7 @@ class GroundedRAG:
             index.close()
             raise
         rag._index = index
+        rag._readers = own_readers
         return rag
 
     @classmethod
@@ -116,6 +123,7 @@ class GroundedRAG:
         index: Path | str | None = None,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
         reranker: Reranker | Path | str | None = None,
+        readers: Mapping[str, Reader] | None = None,
         progress: Callable[[IngestProgress], object] | None = None,
         **options: Unpack[Options],
     ) -> Self:
@@ -127,6 +135,8 @@ class GroundedRAG:
                 `close()`; name one to ingest only what changed the next time.
             embedding: LlamaIndex embedding; None searches by words alone.
             reranker: See `open`.
+            readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before
+                the built-in ones, and later calls of `ingest` use them too.
             progress: Called as ingestion goes on.
             options: See `Options`.
 
@@ -142,8 +152,14 @@ class GroundedRAG:
             index = temporary.name
         try:
             resolved = resolve_embedding(embedding)
-            update_index([Path(folder)], index=Path(index), embedding=resolved, progress=progress)
-            rag = cls.open(index, embedding=resolved, reranker=reranker, **options)
+            update_index(
+                [Path(folder)],
+                index=Path(index),
+                embedding=resolved,
+                readers=readers,
+                progress=progress,
+            )
+            rag = cls.open(index, embedding=resolved, reranker=reranker, readers=readers, **options)
         except BaseException:
             if temporary is not None:
                 temporary.cleanup()
@@ -259,6 +275,7 @@ class GroundedRAG:
         self,
         *paths: Path | str,
         strict: bool = False,
+        readers: Mapping[str, Reader] | None = None,
         progress: Callable[[IngestProgress], object] | None = None,
     ) -> IngestReport:
         """Bring the index up to date with folders or files; unchanged ones cost no embedding.
@@ -266,6 +283,7 @@ class GroundedRAG:
         Args:
             paths: Folders or files.
             strict: Raise on the first file that cannot be read, before anything is written.
+            readers: Further readers by suffix, for this call; see `from_corpus`.
             progress: Called as ingestion goes on.
 
         Raises:
@@ -273,6 +291,7 @@ class GroundedRAG:
             IndexLockedError: Another process is writing.
             InputError: A folder is missing, empty or has a broken manifest.
         """
+        from grounded_rag.ingest.readers import check_readers
         from grounded_rag.ingest.update import update_index
 
         index = self._need_index("ingest")
@@ -281,6 +300,7 @@ class GroundedRAG:
             index=index.path,
             embedding=index.embedding,
             strict=strict,
+            readers={**self._readers, **check_readers(readers)},
             progress=progress,
         )
 

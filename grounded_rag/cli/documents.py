@@ -21,6 +21,7 @@ from grounded_rag.cli.options import (
     open_rag,
     parse_as_of,
 )
+from grounded_rag.cli.settings import load_object
 from grounded_rag.cli.terminal import NOT_GOOD, ingest_bar, line, show
 from grounded_rag.index.records import IndexStatus
 from grounded_rag.ingest.update import IngestReport
@@ -28,6 +29,7 @@ from grounded_rag.text.display import safe
 
 if TYPE_CHECKING:
     from grounded_rag.evaluation.production import CurrencyReport
+    from grounded_rag.protocols import Reader
 
 
 def ingest(
@@ -42,6 +44,14 @@ def ingest(
     words_only: Annotated[
         bool, typer.Option("--words-only", help="Search by words alone, without an embedding.")
     ] = False,
+    readers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reader",
+            metavar="SUFFIX=PACKAGE.MODULE:NAME",
+            help="Your own file format; its code is run. May be given several times.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> int:
     """Bring an index up to date with folders or files; unchanged documents cost nothing.
@@ -54,10 +64,16 @@ def ingest(
             index=index,
             embedding=None if words_only else "default",
             strict=strict,
+            readers=dict(map(_reader, readers or ())),
             progress=progress,
         )
     show(report, partial(ingest_view, index=index), as_json=as_json)
     return 1 if report.failed else 0
+
+
+def _reader(given: str) -> tuple[str, Reader]:
+    suffix, _, name = given.partition("=")
+    return suffix, load_object(name)
 
 
 _SHOWN = 12

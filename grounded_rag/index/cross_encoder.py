@@ -18,6 +18,7 @@ DEFAULT_DEPTH = 30
 """Candidates read by the model; the rest keep their order behind them."""
 
 _MOST_COLUMNS = 2
+"""One column says how relevant a passage is; two say irrelevant and relevant."""
 
 
 class CrossEncoderReranker:
@@ -48,8 +49,8 @@ class CrossEncoderReranker:
             threads: Threads of one run; None takes at most four.
 
         Raises:
-            ConfigError: A file is missing or cannot be read, or the model tells more than
-                relevance apart.
+            ConfigError: A file is missing or cannot be read, or the model has more
+                labels than relevant and irrelevant.
         """
         if depth < 1:
             raise ConfigError(
@@ -92,6 +93,7 @@ class CrossEncoderReranker:
             raise _no_reranker(self._model.folder, f"{logits.shape[1]} columns")
         relevance = logits[:, -1].astype(np.float64)
         if logits.shape[1] == _MOST_COLUMNS:
+            # The sigmoid of the difference is the softmax of the two.
             relevance = relevance - logits[:, 0]
         if not np.isfinite(relevance).all():
             raise ConfigError(

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -26,7 +26,7 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 WINDOW = 256
 """Word pieces the model reads, the two special ones included; the rest of a text is not seen."""
 
-Progress = Callable[[int, int], None]
+EmbedProgress = Callable[[int, int], None]
 """Called after each batch with the number of texts done and the number of all texts."""
 
 # More word pieces at once only miss the processor's caches: 8 full windows or 64 short texts.
@@ -54,12 +54,7 @@ def _model_path() -> Path:
 
 
 def _batches(lengths: Sequence[int], *, padding: float = math.inf) -> list[list[int]]:
-    """Return indices in batches: neighbours of one length need hardly any padding.
-
-    Args:
-        lengths: Pieces of each text.
-        padding: How many times as long as the shortest the longest text of a batch may be.
-    """
+    """Return indices in batches of like lengths: they need hardly any padding."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
         last = batches[-1] if batches else None
@@ -93,10 +88,6 @@ class MiniLMEmbedding(BaseEmbedding):
 
     Both files come with installed packages and are checked by hash; nothing is downloaded. Safe
     to be used by several threads at once.
-
-    Attributes:
-        variant: Format and hash of the weights, part of an index's identity.
-        dimension: Length of the vectors.
 
     Raises:
         ImportError: A needed package is not installed.
@@ -147,13 +138,8 @@ class MiniLMEmbedding(BaseEmbedding):
         """Return the word pieces of `text`, uncut, the two special ones included."""
         return len(self._tokenizer.encode(text).ids)
 
-    def embed(self, texts: Sequence[str], *, progress: Progress | None = None) -> Vector:
-        """Return one unit vector a text, as rows in the order of `texts`.
-
-        Args:
-            texts: Texts; what lies beyond the model's window is not seen.
-            progress: Told after each batch how many texts are done.
-        """
+    def embed(self, texts: Sequence[str], *, progress: EmbedProgress | None = None) -> Vector:
+        """Return one unit vector per text, as rows; what lies beyond the window is not seen."""
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         pieces = [self._pieces(encoding.ids) for encoding in self._encode(texts)]
         batches = _batches([len(ids) for ids in pieces])
@@ -168,11 +154,7 @@ class MiniLMEmbedding(BaseEmbedding):
         return rows
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return the vectors of the word pieces of each text, as they stand in it.
-
-        Args:
-            texts: Short texts, such as sentences; what lies beyond the model's window is not seen.
-        """
+        """Return the vectors of the word pieces of short texts, such as sentences."""
         encodings = self._encode(texts)
         pieces = [self._pieces(encoding.ids) for encoding in encodings]
         found: list[TokenVectors | None] = [None] * len(texts)
@@ -232,14 +214,9 @@ class MiniLMEmbedding(BaseEmbedding):
 
 
 def embed_texts(
-    embedding: BaseEmbedding, texts: Sequence[str], *, progress: Progress | None = None
+    embedding: BaseEmbedding, texts: Sequence[str], *, progress: EmbedProgress | None = None
 ) -> Vector:
-    """Return one vector a text, as rows, by any LlamaIndex embedding.
-
-    Args:
-        embedding: The model.
-        texts: Texts to embed, at least one.
-        progress: Told after each batch how many texts are done.
+    """Return one vector per text, as rows, by any LlamaIndex embedding.
 
     Raises:
         StoreError: The model returned vectors that cannot be stored.
@@ -260,19 +237,11 @@ def embed_texts(
     return as_rows(vectors, dimension=None)
 
 
-class DefaultEmbedding:
-    """The built-in embedding, or why there is none.
+class DefaultEmbedding(NamedTuple):
+    """The built-in embedding, or None and the reason why it cannot be used."""
 
-    Attributes:
-        embedding: The embedding, or None.
-        reason: Why it cannot be used; "" where it can.
-    """
-
-    __slots__ = ("embedding", "reason")
-
-    def __init__(self, embedding: MiniLMEmbedding | None, reason: str = "") -> None:
-        self.embedding = embedding
-        self.reason = reason
+    embedding: MiniLMEmbedding | None
+    reason: str = ""
 
 
 def default_embedding() -> DefaultEmbedding:

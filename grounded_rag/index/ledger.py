@@ -1,4 +1,8 @@
-"""Reading the ledger: documents, versions and chunks as they were written."""
+"""The ledger: one SQLite file, the truth about documents, versions, chunks and vectors.
+
+Here are its tables, how it is opened and every query that reads it; `writing` changes it, and
+whether a reader may see a row at all is decided by `reading` and `store`.
+"""
 
 from __future__ import annotations
 
@@ -107,11 +111,7 @@ def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def create(folder: Path, values: Mapping[str, str]) -> sqlite3.Connection:
-    """Create an empty ledger in `folder`; the caller holds the writer's lock.
-
-    Args:
-        folder: The index folder.
-        values: Further entries of the `meta` table.
+    """Create an empty ledger with further `meta` entries; the caller holds the writer's lock.
 
     Raises:
         StoreError: The folder holds other files or cannot be written.
@@ -135,19 +135,14 @@ def create(folder: Path, values: Mapping[str, str]) -> sqlite3.Connection:
     return connection
 
 
-def table_names(connection: sqlite3.Connection) -> frozenset[str]:
-    """Return the names of all tables in a database."""
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    return frozenset(name for (name,) in rows)
-
-
 def has_ledger(folder: Path) -> bool:
     """Whether `folder` holds a ledger with tables."""
     path = folder / FILE_NAME
     if not path.is_file():
         return False
     with contextlib.closing(_open(path)) as connection:
-        return "meta" in table_names(connection)
+        found = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        return found is not None
 
 
 @contextlib.contextmanager
@@ -197,6 +192,7 @@ def _check_schema(connection: sqlite3.Connection) -> None:
 
 
 RETRIEVABLE = "('live', 'past')"
+"""States of versions that a question may find: a past one answers for its own time."""
 
 
 def to_json(value: object) -> str:
@@ -229,7 +225,7 @@ def _spans(text: str) -> tuple[Span, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """Where a chunk stands: the `ordinal`-th of a version."""
 
     chunk_id: str
@@ -237,14 +233,6 @@ class Place:
     doc_id: str
     version: int
     ordinal: int
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """A chunk and the document that it belongs to."""
-
-    chunk_id: str
-    doc_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,28 +392,28 @@ class LedgerReader:
             ),
         )
 
-    def places_of(self, chunk_ids: Sequence[str]) -> list[Place]:
+    def places_of(self, chunk_ids: Sequence[str]) -> list[Placement]:
         """Return where the chunks of some ids stand in retrievable versions."""
         return self._places(
             "CROSS JOIN chunks c ON c.chunk_id = j.value CROSS JOIN placements p ON p.key = c.key",
             to_json(list(chunk_ids)),
         )
 
-    def places_at(self, keys: Sequence[int]) -> list[Place]:
+    def places_at(self, keys: Sequence[int]) -> list[Placement]:
         """Return where the chunks of some keys stand in retrievable versions."""
         return self._places(
             "CROSS JOIN chunks c ON c.key = j.value CROSS JOIN placements p ON p.key = c.key",
             json_keys(keys),
         )
 
-    def places_in(self, versions: Sequence[int]) -> list[Place]:
+    def places_in(self, versions: Sequence[int]) -> list[Placement]:
         """Return all chunks of retrievable versions."""
         return self._places(
             "CROSS JOIN placements p ON p.version = j.value CROSS JOIN chunks c ON c.key = p.key",
             json_keys(versions),
         )
 
-    def _places(self, joins: str, values: str) -> list[Place]:
+    def _places(self, joins: str, values: str) -> list[Placement]:
         # CROSS JOIN fixes the order: from the few that were asked for, never over whole tables.
         rows = self.connection.execute(
             "SELECT c.chunk_id, c.key, c.doc_id, p.version, p.ordinal "  # noqa: S608
@@ -433,7 +421,7 @@ class LedgerReader:
             f"WHERE v.state IN {RETRIEVABLE}",
             (values,),
         )
-        return [Place(*row) for row in rows]
+        return [Placement(*row) for row in rows]
 
     def missing_vectors(self, chunk_ids: Sequence[str]) -> set[str]:
         """Return those ids for which no vector is stored."""
@@ -455,14 +443,14 @@ class LedgerReader:
             return [], None
         return [key for key, _ in rows], from_bytes([blob for _, blob in rows])
 
-    def owners(self, keys: Sequence[int]) -> list[Owner]:
-        """Return id and document of chunks, in the order of keys."""
+    def owners(self, keys: Sequence[int]) -> list[tuple[str, str]]:
+        """Return the ids of chunks and of their documents, in the order of keys."""
         rows = self.connection.execute(
             "SELECT chunk_id, doc_id FROM chunks "
             "WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key",
             (json_keys(keys),),
         )
-        return [Owner(chunk_id, doc_id) for chunk_id, doc_id in rows]
+        return rows.fetchall()
 
     def retrievable(self) -> dict[str, int]:
         """Return the keys of all chunks of retrievable versions, by chunk id."""

@@ -1,4 +1,7 @@
-"""The lexical index: how texts and questions become FTS5 rows and BM25 queries."""
+"""The lexical index: how texts and questions become FTS5 rows and BM25 queries.
+
+Below them: what the index knows beside its rows, for mistyped words and other names.
+"""
 
 from __future__ import annotations
 
@@ -29,36 +32,26 @@ MAX_TERMS = 64
 """Most terms taken from one question."""
 
 _MAX_QUESTION = 20_000
+"""Characters of a question that are read."""
+
 _LARGE = 1_000
+"""Chunks from which on the time that common terms cost matters; see `TermStatistics`."""
+
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
 _LINE_END_HYPHEN = re.compile(r"(\w+)[-‐]\s*\n\s*(\w+)")
 # Only texts with such a character are worth the tokenizer; curly quotes and the like are not.
 _MAY_NEED_BIGRAMS = re.compile("[\u0e00-\u1fff\u3005-\ud7ff\uf900-\ufaff\uff66-\U0003ffff]")
-# Columns body, bigrams, context: a title repeats in every chunk of its document and tells less.
+# Columns body, bigrams, context: a title repeats in every chunk of its document and says less.
 _WEIGHTS = "1.0, 1.0, 0.5"
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalRow:
-    """One chunk for the lexical index.
-
-    Attributes:
-        key: Key of the chunk in the ledger.
-        text: Its text.
-        context: Title of the document and headings above the chunk.
-    """
+    """One chunk for the lexical index; its context is what `context_of` returns."""
 
     key: int
     text: str
     context: str
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalHit:
-    """One chunk that a question found; a lower `score` is better (BM25, negated)."""
-
-    key: int
-    score: float
 
 
 def search_view(text: str) -> str:
@@ -142,8 +135,8 @@ class TermStatistics:
         """
         if self._all() < _LARGE:
             return " OR ".join(terms)
-        telling = [term for term in terms if 2 * self._count(term) <= self._all()]
-        return " OR ".join(telling or terms)
+        rare = [term for term in terms if 2 * self._count(term) <= self._all()]
+        return " OR ".join(rare or terms)
 
     def _count(self, term: str) -> int:
         if term not in self._counts:
@@ -161,34 +154,29 @@ class TermStatistics:
         return int(self._connection.execute(sql, arguments).fetchone()[0])
 
 
-def search(connection: sqlite3.Connection, expression: str, *, limit: int) -> list[LexicalHit]:
-    """Return the best chunks by BM25, best first.
+def search(
+    connection: sqlite3.Connection,
+    expression: str,
+    *,
+    limit: int,
+    among: Sequence[int] | None = None,
+) -> list[int]:
+    """Return the keys of the best chunks by BM25, best first.
 
     Args:
         connection: The ledger.
         expression: FTS5 query made of quoted terms.
-        limit: Most hits to return.
+        limit: Most keys to return.
+        among: Keys of the few chunks to choose from; None means all.
     """
-    rows = connection.execute(
-        f"SELECT rowid, bm25(lexical, {_WEIGHTS}) AS score FROM lexical "  # noqa: S608
-        "WHERE lexical MATCH ? ORDER BY score, rowid LIMIT ?",
-        (expression, limit),
-    )
-    return [LexicalHit(key, score) for key, score in rows]
-
-
-def search_among(
-    connection: sqlite3.Connection, expression: str, *, keys: Sequence[int], limit: int
-) -> list[LexicalHit]:
-    """Return the best of the chunks `keys`, best first; meant for few of them."""
     # The plus sign keeps FTS5 from running one whole query for each key.
+    few = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(?)) "
     rows = connection.execute(
-        f"SELECT rowid, bm25(lexical, {_WEIGHTS}) AS score FROM lexical "  # noqa: S608
-        "WHERE lexical MATCH ? AND +rowid IN (SELECT value FROM json_each(?)) "
-        "ORDER BY score, rowid LIMIT ?",
-        (expression, json_keys(keys), limit),
+        "SELECT rowid FROM lexical WHERE lexical MATCH ? "  # noqa: S608
+        f"{few}ORDER BY bm25(lexical, {_WEIGHTS}), rowid LIMIT ?",
+        (expression, *(() if among is None else (json_keys(among),)), limit),
     )
-    return [LexicalHit(key, score) for key, score in rows]
+    return [key for (key,) in rows]
 
 
 def json_keys(keys: Iterable[int]) -> str:
@@ -197,6 +185,7 @@ def json_keys(keys: Iterable[int]) -> str:
 
 
 _MAX_VOCABULARY = 200_000
+"""Most terms that are held in memory for the comparison with mistyped words."""
 
 
 @lru_cache(maxsize=1)
@@ -219,9 +208,6 @@ class Vocabulary:
         A word is taken for mistyped if neither the index nor the embedding model's vocabulary of
         common words knows it. Names are left alone: an unknown name is no misspelling. Terms are
         word stems, so the beginning of a word is compared too.
-
-        Args:
-            words: Words of the question, in order.
         """
         if self._terms is None:
             self._terms = self._read()
@@ -281,11 +267,7 @@ class OtherNames:
         self._held: dict[str, bool] = {}
 
     def of(self, question: str) -> tuple[str, ...]:
-        """Return what to search for beside the question; at most six words or phrases.
-
-        Args:
-            question: The question, its typing errors corrected.
-        """
+        """Return what to search for beside a corrected question; at most six words or phrases."""
         words = tokenize(question)[:_MOST_WORDS]
         shouted = question.isupper()
         found = dict.fromkeys(joined(question, words, self._holds))

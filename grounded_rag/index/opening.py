@@ -1,4 +1,7 @@
-"""Opening an index folder: does it exist, who may write, is it of this model and schema."""
+"""Opening an index folder: does it exist, who may write, is it of this model and schema.
+
+Nothing of the documents is read here: `Opened` is handed on to `store`, which reads and writes.
+"""
 
 from __future__ import annotations
 
@@ -21,89 +24,6 @@ from grounded_rag.index.records import EmbeddingIdentity
 _OWNER = "writer.json"
 
 
-class WriterLock:
-    """The right to write, held by at most one process (and one `Index`) at a time."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        # Not bound to a thread: the index may be closed by another thread than opened it.
-        self._lock = FileLock(folder / "writer.lock", thread_local=False)
-
-    def acquire(self) -> None:
-        """Take the lock.
-
-        Raises:
-            IndexLockedError: Another writer has it; the message names it.
-            StoreError: The folder cannot be written.
-        """
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout as error:
-            raise IndexLockedError(
-                f"{self._folder} is being written by {self._owner()}.",
-                hint="Wait until it has finished, or open the index without write=True.",
-            ) from error
-        except OSError as error:
-            raise StoreError(
-                f"{self._folder} cannot be written: {error}.",
-                hint="Choose a folder that may be written.",
-            ) from error
-        owner = {"pid": os.getpid(), "host": socket.gethostname()}
-        (self._folder / _OWNER).write_text(json.dumps(owner), encoding="utf-8")
-
-    def release(self) -> None:
-        """Give the lock back, where it is held."""
-        if self._lock.is_locked:
-            (self._folder / _OWNER).unlink(missing_ok=True)
-            self._lock.release()
-
-    def _owner(self) -> str:
-        try:
-            owner = json.loads((self._folder / _OWNER).read_text(encoding="utf-8"))
-            return f"process {owner['pid']} on {owner['host']}"
-        except (OSError, ValueError, KeyError, TypeError):
-            return "another process"
-
-
-class VectorLock:
-    """Held while vectors are written, and by a reader while it loads them.
-
-    Chroma's files are not written at one stroke, and a reader that opens them may write as well.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lock = FileLock(folder / "vectors.lock", thread_local=False)
-
-    @contextlib.contextmanager
-    def held(self, *, seconds: float) -> Iterator[None]:
-        """Hold the lock for the body.
-
-        Args:
-            seconds: How long to wait for it.
-
-        Raises:
-            IndexLockedError: It did not become free in time.
-            StoreError: The folder cannot be written.
-        """
-        try:
-            self._lock.acquire(timeout=seconds)
-        except Timeout as error:
-            raise IndexLockedError(
-                f"The vectors in {self._folder} have been in use for {seconds:.0f} seconds.",
-                hint="Try again; if it stays so, end the process that hangs.",
-            ) from error
-        except OSError as error:
-            raise StoreError(
-                f"{self._folder} cannot be written: {error}.",
-                hint="Readers too need to write to the folder: Chroma and SQLite do so.",
-            ) from error
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A ledger and, for a writer, the lock that goes with it."""
@@ -120,21 +40,7 @@ def open_ledger(
     create: bool,
     server: str | None,
 ) -> Opened:
-    """Open or create the ledger of an index folder.
-
-    Args:
-        folder: The folder.
-        identity: Model of a new index; None for one that only searches words.
-        write: Whether to take the writer's lock.
-        create: Whether to create an index where there is none; needs `write`.
-        server: Address of the Chroma server of a new index, or None for a folder.
-
-    Raises:
-        IndexNotFoundError: There is no index, and it was not to be created.
-        IndexLockedError: Another writer has it.
-        IndexMismatchError: Another schema version made it.
-        StoreError: The folder cannot be used.
-    """
+    """Open the ledger of an index folder, or create one; arguments and errors as `Index.open`."""
     if not (write and create) and not ledger.has_ledger(folder):
         raise IndexNotFoundError(
             f"There is no index in {folder}.",
@@ -182,3 +88,75 @@ def check_identity(
             f"The index in {folder} was made by {stored}, not by {given}.",
             hint="Open it with that embedding, or ingest into a new folder with this one.",
         )
+
+
+class WriterLock:
+    """The right to write, held by at most one process (and one `Index`) at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        # Not bound to a thread: the index may be closed by another thread than opened it.
+        self._lock = FileLock(folder / "writer.lock", thread_local=False)
+
+    def acquire(self) -> None:
+        """Take the lock, or name who has it.
+
+        Raises:
+            IndexLockedError: Another writer has it.
+            StoreError: The folder cannot be written.
+        """
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            raise IndexLockedError(
+                f"{self._folder} is being written by {self._owner()}.",
+                hint="Wait until it has finished, or open the index without write=True.",
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self._folder} cannot be written: {error}.",
+                hint="Choose a folder that may be written.",
+            ) from error
+        owner = {"pid": os.getpid(), "host": socket.gethostname()}
+        (self._folder / _OWNER).write_text(json.dumps(owner), encoding="utf-8")
+
+    def release(self) -> None:
+        """Give the lock back, where it is held."""
+        if self._lock.is_locked:
+            (self._folder / _OWNER).unlink(missing_ok=True)
+            self._lock.release()
+
+    def _owner(self) -> str:
+        try:
+            owner = json.loads((self._folder / _OWNER).read_text(encoding="utf-8"))
+            return f"process {owner['pid']} on {owner['host']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            return "another process"
+
+
+@contextlib.contextmanager
+def vectors_locked(folder: Path, lock: FileLock, *, seconds: float) -> Iterator[None]:
+    """Hold the lock of the vectors: a writer while it writes, a reader while it loads them.
+
+    Chroma's files are not written at one stroke, and a reader that opens them may write as well.
+
+    Raises:
+        IndexLockedError: It did not become free in `seconds`.
+        StoreError: The folder cannot be written.
+    """
+    try:
+        lock.acquire(timeout=seconds)
+    except Timeout as error:
+        raise IndexLockedError(
+            f"The vectors in {folder} have been in use for {seconds:.0f} seconds.",
+            hint="Try again; if it stays so, end the process that hangs.",
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be written: {error}.",
+            hint="Readers too need to write to the folder: Chroma and SQLite do so.",
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,4 +1,8 @@
-"""Reading an index: one generation of ledger and vectors at a time."""
+"""Reading an index: one generation of ledger and vectors at a time, followed as it grows.
+
+`Catalogue` says which version of a document answers for a moment. What a question finds in a
+view is up to `search` and `retrieval`; `store` adds the writing.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,16 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock
 
 from grounded_rag.errors import IndexLockedError, StoreError
 from grounded_rag.index.ledger import SCHEMA_VERSION, LedgerReader, VersionRow, connect
 from grounded_rag.index.lexical import OtherNames, TermStatistics, Vocabulary
-from grounded_rag.index.opening import VectorLock
+from grounded_rag.index.opening import vectors_locked
 from grounded_rag.index.records import (
     DocumentEntry,
     DocumentState,
@@ -27,12 +34,7 @@ from grounded_rag.validity import current, resolve
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All documents of one generation of the ledger, without their texts.
-
-    Attributes:
-        entries: Live documents by id.
-        versions: Their retrievable versions by document id, newest first.
-    """
+    """All live documents of one generation, without their texts; versions are newest first."""
 
     entries: Mapping[str, DocumentEntry]
     versions: Mapping[str, tuple[VersionRow, ...]]
@@ -131,7 +133,8 @@ class IndexReader:
         self._ledger = LedgerReader(connection)
         self._watch: sqlite3.Connection | None = None
         self._vectors: VectorIndex | None = None
-        self._vector_lock = VectorLock(folder)
+        # Not bound to a thread: the index may be closed by another thread than opened it.
+        self._vector_lock = FileLock(folder / "vectors.lock", thread_local=False)
         self._mutex = threading.RLock()
         self._view: View | None = None
         self._generation = -1
@@ -175,14 +178,14 @@ class IndexReader:
     def _start_reading(self) -> None:
         """Settle on the newest generation, once no writer is in the middle of a batch."""
         self._watch = connect(self.folder, write=False)
-        with self._vector_lock.held(seconds=LOCK_SECONDS):
+        with self._vectors_locked(LOCK_SECONDS):
             self._advance()
 
     def _follow(self) -> None:
         """Move a reader on to the newest generation, unless it is just being written."""
         if self._watch is None or LedgerReader(self._watch).generation == self._generation:
             return
-        with contextlib.suppress(IndexLockedError), self._vector_lock.held(seconds=0):
+        with contextlib.suppress(IndexLockedError), self._vectors_locked(0):
             self._advance()
 
     def _advance(self) -> None:
@@ -193,6 +196,9 @@ class IndexReader:
         identity = self._ledger.identity
         if self._vectors is not None and identity is not None:
             self._vectors.reopen(dimension=identity.dimension)
+
+    def _vectors_locked(self, seconds: float) -> AbstractContextManager[None]:
+        return vectors_locked(self.folder, self._vector_lock, seconds=seconds)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -1,4 +1,8 @@
-"""What the index takes in and what it says about itself."""
+"""Records: the values that the index takes in and gives out. No file is opened here.
+
+A document comes as an `IndexItem`; what is stored comes back as `DocumentState`, `DocumentEntry`,
+`StoredChunk`; the index as a whole as `IndexStatus` and `IndexAudit`.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +26,7 @@ Vector: TypeAlias = NDArray[np.float32]
 
 
 def as_rows(vectors: Sequence[Any], *, dimension: int | None) -> Vector:
-    """Return vectors as the rows of one array.
-
-    Args:
-        vectors: Arrays or lists of numbers, at least one.
-        dimension: Length that each must have, or None where the first decides.
+    """Return at least one vector as the rows of one array, all of `dimension` if it is given.
 
     Raises:
         StoreError: Lengths differ, or a value is NaN or infinite, or a vector is all zeros.
@@ -65,7 +65,7 @@ class EmbeddingIdentity(Frozen):
 
     Attributes:
         name: Name of the model.
-        variant: Its build: weights' format and hash, or the class that runs it.
+        variant: Its build: the format and hash of its weights, or the class that runs it.
         dimension: Length of its vectors; None until the first vector is seen.
     """
 
@@ -86,11 +86,7 @@ class EmbeddingIdentity(Frozen):
 
 
 def identity_of(embedding: BaseEmbedding) -> EmbeddingIdentity:
-    """Return the identity of any LlamaIndex embedding, without calling its model.
-
-    Args:
-        embedding: The embedding; an attribute `variant` or `dimension(s)` is used where it has one.
-    """
+    """Return the identity of any LlamaIndex embedding, without calling its model."""
     sizes = (getattr(embedding, name, None) for name in ("dimension", "dimensions"))
     return EmbeddingIdentity(
         name=embedding.model_name,
@@ -106,9 +102,9 @@ class IndexItem:
     Attributes:
         document: The document.
         chunks: Its chunks in reading order.
-        vectors: Unit or other vectors by chunk id; needed only for ids in `missing_vectors`.
+        vectors: Vectors by chunk id; needed only for the ids in `missing_vectors`.
         trust: "official", "internal" or "untrusted".
-        recipe: Name of the chunking and of the embedded text view, for `states()`.
+        recipe: Version of the rules that cut the chunks; a later one makes them anew.
     """
 
     document: Document
@@ -119,15 +115,7 @@ class IndexItem:
 
 
 class DocumentState(Frozen):
-    """What a sync compares a file with.
-
-    Attributes:
-        doc_id: Id of the document.
-        content_hash: SHA-256 of the live text.
-        metadata_hash: `metadata_hash` of everything citable beside the text.
-        recipe: Chunking and text view of the live version.
-        chunks: Number of live chunks.
-    """
+    """What ingestion compares a file with: hashes of the live text and of all beside it."""
 
     doc_id: str
     content_hash: str
@@ -137,10 +125,10 @@ class DocumentState(Frozen):
 
 
 class StoredChunk(Frozen):
-    """A chunk of any version, as receipts look it up.
+    """A chunk with the offsets that it has in one version of its document.
 
     Attributes:
-        chunk: The chunk, with the offsets it has in that version.
+        chunk: The chunk.
         document_hash: `content_hash` of that version.
         version: Number of the version, growing with time.
         live: Whether that version is the document's current text.
@@ -155,18 +143,7 @@ class StoredChunk(Frozen):
 
 
 class DocumentEntry(Frozen):
-    """What the ledger knows about one live document beside its text.
-
-    Attributes:
-        doc_id: Id.
-        source: Where it came from, for people.
-        title: Title for people.
-        media_type: Media type of the bytes it was read from.
-        trust: "official", "internal" or "untrusted".
-        validity: When it holds.
-        metadata: Further values.
-        content_hash: SHA-256 of the live text.
-    """
+    """What the ledger knows about one live document beside its text."""
 
     doc_id: str
     source: str
@@ -182,12 +159,10 @@ class IndexStatus(Frozen):
     """The state of an index.
 
     Attributes:
-        documents: Live documents.
+        documents: Live documents; `dated` ones say something about time, `undated` ones nothing.
         chunks: Live chunks.
         versions: Stored document versions, live ones included.
         vectors: Vectors in the vector index.
-        dated: Live documents whose metadata says something about time.
-        undated: Live documents whose metadata says nothing about it.
         embedding: Model of the vectors, or None for an index that only searches words.
         schema_version: Schema of the ledger.
         generation: Grows with every change.
@@ -213,7 +188,7 @@ class IndexStatus(Frozen):
         return self.embedding is None
 
 
-class AuditReport(Frozen):
+class IndexAudit(Frozen):
     """Where the derived indexes differ from the ledger.
 
     Attributes:
@@ -235,4 +210,4 @@ class AuditReport(Frozen):
     @property
     def clean(self) -> bool:
         """Whether nothing was found."""
-        return self == AuditReport(mended=self.mended)
+        return self == IndexAudit(mended=self.mended)

@@ -12,8 +12,16 @@ from grounded_rag.errors import ConfigError
 from grounded_rag.index.lexical import corrected, query_terms
 from grounded_rag.index.opening import check_identity
 from grounded_rag.index.records import Vector, as_rows, identity_of
-from grounded_rag.index.search import Fused, Question, Ranking, Search, arrange, fuse, ranked
+from grounded_rag.index.search import (
+    EncodedQuestion,
+    Fused,
+    ViewSearch,
+    arrange,
+    fuse,
+    ranked,
+)
 from grounded_rag.index.store import Index
+from grounded_rag.plugins import check_part
 from grounded_rag.protocols import Query
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Instant, RetrievedChunk
@@ -25,6 +33,7 @@ Signals = Literal["fused", "dense", "lexical"]
 
 _POOL = 30
 _POOL_FACTOR = 4
+"""Candidates of each signal: 30, or four times k where that is more."""
 
 
 class Reranker(Protocol):
@@ -37,13 +46,7 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What one search found, before it is put into its last order.
-
-    Attributes:
-        chunks: Chunks by relevance; successors stand directly before what they supersede.
-        successors: For chunks of superseded documents, the id of the chunk that replaces it.
-        outdated: Ids of chunks whose document does not hold at the moment asked for.
-    """
+    """Chunks by relevance, with what `arrange` needs to know to put them into their last order."""
 
     chunks: tuple[RetrievedChunk, ...]
     successors: dict[str, str]
@@ -66,8 +69,6 @@ class HybridRetriever:
         rerankers: Sequence[Reranker] = (),
         stale: Literal["flag", "exclude"] = "flag",
         signals: Signals = "fused",
-        dense_weight: float = 1.0,
-        lexical_weight: float = 1.0,
     ) -> None:
         """Set up retrieval over an open index.
 
@@ -77,12 +78,11 @@ class HybridRetriever:
             rerankers: Applied one after the other to the candidates.
             stale: Whether what does not hold is ranked behind (`flag`) or left out (`exclude`).
             signals: Which signals to use, for measuring them apart.
-            dense_weight: Weight of the dense ranking in the fusion.
-            lexical_weight: Weight of the BM25 ranking in the fusion.
 
         Raises:
             IndexMismatchError: The index was made by another model, or without one.
-            ConfigError: Only the dense signal is wanted, and there is no embedding.
+            ConfigError: Only the dense signal is wanted, and there is no embedding; or a reranker
+                is none.
         """
         if embedding is not None:
             check_identity(index.folder, index.identity, identity_of(embedding))
@@ -90,12 +90,13 @@ class HybridRetriever:
             raise ConfigError(
                 "Dense retrieval needs an embedding.", hint="Pass embedding=, or signals='lexical'."
             )
+        for reranker in rerankers:
+            check_part(reranker, "reranker")
         self._index = index
         self._embedding = None if signals == "lexical" else embedding
         self._rerankers = tuple(rerankers)
         self._only_current = stale == "exclude"
         self._words = signals != "dense"
-        self._weights = {"dense": dense_weight, "lexical": lexical_weight}
 
     @property
     def lexical_only(self) -> bool:
@@ -133,7 +134,7 @@ class HybridRetriever:
             for wording, names in zip(wordings, added, strict=True)
         ]
         with self._index.view() as view:
-            search = Search(
+            search = ViewSearch(
                 view=view,
                 question=questions[0],
                 as_of=query.as_of,
@@ -143,12 +144,12 @@ class HybridRetriever:
             rankings = search.everywhere(pool=pool)
             for question in questions[1:]:
                 rankings += replace(search, question=question).everywhere(pool=pool)
-            fused = self._fuse(rankings)
+            fused = fuse(rankings)
             kept = fused if self._rerankers else fused[: query.k]
             return self._with_successors(search, kept)
 
-    def _question(self, wording: str) -> Question:
-        return Question(
+    def _question(self, wording: str) -> EncodedQuestion:
+        return EncodedQuestion(
             vector=self._vector(wording),
             terms=query_terms(wording) if self._words else (),
         )
@@ -161,15 +162,7 @@ class HybridRetriever:
         row: Vector = as_rows([found], dimension=identity.dimension if identity else None)[0]
         return row
 
-    def _fuse(self, rankings: Sequence[Ranking]) -> list[Fused]:
-        return fuse(
-            [
-                Ranking(ranking.source, ranking.ids, self._weights[ranking.source])
-                for ranking in rankings
-            ]
-        )
-
-    def _with_successors(self, search: Search, fused: Sequence[Fused]) -> Candidates:
+    def _with_successors(self, search: ViewSearch, fused: Sequence[Fused]) -> Candidates:
         successors = {} if search.as_of is None else self._successors(search, fused, search.as_of)
         named = {item.chunk_id: item for item in fused}
         order: dict[str, Fused] = {}
@@ -188,7 +181,9 @@ class HybridRetriever:
         )
         return Candidates(chunks, successors, outdated)
 
-    def _successors(self, search: Search, fused: Sequence[Fused], as_of: Instant) -> dict[str, str]:
+    def _successors(
+        self, search: ViewSearch, fused: Sequence[Fused], as_of: Instant
+    ) -> dict[str, str]:
         """Pair the n-th hit of a superseded document with the n-th best chunk of its successor."""
         best: dict[str, list[str]] = {}
         used: dict[str, int] = {}
@@ -200,7 +195,7 @@ class HybridRetriever:
                 continue
             if successor not in best:
                 rankings = search.in_document(successor, pool=len(fused))
-                ranked_ids = [found.chunk_id for found in self._fuse(rankings)]
+                ranked_ids = [found.chunk_id for found in fuse(rankings)]
                 # It belongs there even where it shares no word with the question.
                 best[successor] = ranked_ids or search.ids_in(successor)[:1]
             rank = used.get(doc_id, 0)
@@ -220,7 +215,7 @@ def _with_names(wording: str, names: Sequence[str]) -> str:
     return f"{wording} ({', '.join(names)})" if names else wording
 
 
-def _retrieved(search: Search, item: Fused) -> RetrievedChunk:
+def _retrieved(search: ViewSearch, item: Fused) -> RetrievedChunk:
     place = search.places[item.chunk_id]
     stored = search.view.ledger.placement(place.version, place.ordinal)
     entry = search.view.catalogue.entries[place.doc_id]

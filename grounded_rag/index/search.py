@@ -1,4 +1,7 @@
-"""Finding candidates in one view of an index: dense and lexical rankings of usable chunks."""
+"""Search in one view of an index: rankings of usable chunks by each signal, and their fusion.
+
+`retrieval` turns a query into questions for it and its rankings into chunks.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,19 @@ import numpy as np
 from pydantic import JsonValue
 
 from grounded_rag.index import lexical
-from grounded_rag.index.ledger import Place
+from grounded_rag.index.ledger import Placement
 from grounded_rag.index.reading import View
 from grounded_rag.index.records import DocumentEntry, Vector, cosine
+from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.types import Instant, RetrievedChunk
 
 
 def matches(entry: DocumentEntry, filters: Mapping[str, JsonValue]) -> bool:
     """Whether a document carries everything that `filters` asks for.
 
-    Args:
-        entry: The document.
-        filters: Wanted values by key: `doc_id`, `source`, `title`, `trust`, `media_type` or a key
-            of the further metadata. A list means any of its values; a document whose own value is
-            a list carries each of them. Numbers and their text are equal, as in `year=2026`.
+    Keys are `doc_id`, `source`, `title`, `trust`, `media_type` or those of the further metadata. A
+    list means any of its values; a document whose own value is a list carries each of them. Numbers
+    and their text are equal, as in `year=2026`.
     """
     fields: dict[str, JsonValue] = {
         **entry.metadata,
@@ -61,17 +63,10 @@ RRF_K = 10
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Chunk ids that one signal found, best first, each at most once.
-
-    Attributes:
-        source: Name of the signal.
-        ids: The ids.
-        weight: How much the signal counts.
-    """
+    """Chunk ids that one signal (`source`) found, best first, each at most once."""
 
     source: str
     ids: Sequence[str]
-    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +81,13 @@ class Fused:
 def fuse(rankings: Sequence[Ranking], *, k: int = RRF_K) -> list[Fused]:
     """Return all chunks of several rankings, best first, by reciprocal-rank fusion.
 
-    Chunks are told apart by id, never by text: two documents may say the same.
+    Chunks are compared by id, never by text: two documents may say the same.
     """
     scores: dict[str, float] = {}
     sources: dict[str, tuple[str, ...]] = {}
     for ranking in rankings:
         for rank, chunk_id in enumerate(ranking.ids, start=1):
-            scores[chunk_id] = scores.get(chunk_id, 0.0) + ranking.weight / (k + rank)
+            scores[chunk_id] = scores.get(chunk_id, 0.0) + 1.0 / (k + rank)
             known = sources.get(chunk_id, ())
             sources[chunk_id] = known if ranking.source in known else (*known, ranking.source)
     # Ties go to the signal named first: dictionaries keep the order of insertion.
@@ -118,7 +113,7 @@ def arrange(
         ids: Chunks by relevance.
         successors: For chunks of superseded documents, the chunk that says it today.
         outdated: Chunks of documents that do not hold at the moment asked for.
-        k: Number of chunks wanted.
+        k: Most chunks to return.
     """
     order: dict[str, None] = {}
     for chunk_id in ids:
@@ -141,32 +136,25 @@ def ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
 
 
 _EXACT = 2_000
-"""Up to so many usable chunks, all of them are compared: faster than a filtered graph search."""
+"""Up to this many usable chunks are compared one by one: faster than a filtered graph search."""
 
 _DEEPEST = 4_096
 """More hits than this are not asked of the graph to find enough usable ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is searched for.
-
-    Attributes:
-        vector: The question's vector, or None without a dense signal.
-        terms: Its words, quoted for FTS5; empty without a lexical signal.
-    """
+class EncodedQuestion:
+    """A question as the signals read it: its vector, or None, and its words quoted for FTS5."""
 
     vector: Vector | None
     terms: tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Search:
+class ViewSearch:
     """Rankings of one question in one view, restricted to what may be used.
 
     Attributes:
-        view: The index.
-        question: What is searched for.
         as_of: Moment that decides on the version of each document; None takes the live ones.
         filters: Metadata that a document must carry.
         only_current: Whether to leave out what does not hold at `as_of`.
@@ -174,11 +162,11 @@ class Search:
     """
 
     view: View
-    question: Question
+    question: EncodedQuestion
     as_of: Instant | None
     filters: Mapping[str, JsonValue]
     only_current: bool
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, Placement] = field(default_factory=dict)
     _usable: dict[str, bool] = field(default_factory=dict)
 
     def usable(self, doc_id: str) -> bool:
@@ -202,7 +190,8 @@ class Search:
                 return self._among(places, pool=pool)
         rankings: list[Ranking] = []
         if self.question.vector is not None and self.view.vectors is not None:
-            rankings.append(Ranking("dense", self._dense(self.question.vector, pool)))
+            found = self._dense(self.view.vectors, self.question.vector, pool)
+            rankings.append(Ranking("dense", found))
         if self.question.terms:
             rankings.append(Ranking("lexical", self._lexical(pool)))
         return rankings
@@ -214,38 +203,38 @@ class Search:
     def ids_in(self, doc_id: str) -> list[str]:
         """Return the ids of a document's chunks, in reading order."""
         places = sorted(self._places_in([doc_id]), key=lambda place: place.ordinal)
-        self.places.update((place.chunk_id, place) for place in places)
-        return [place.chunk_id for place in places]
+        return list(self._named(places).values())
 
-    def _among(self, places: Sequence[Place], *, pool: int) -> list[Ranking]:
+    def _among(self, places: Sequence[Placement], *, pool: int) -> list[Ranking]:
         rankings: list[Ranking] = []
         if not places:
             return rankings
-        names = {place.key: place.chunk_id for place in places}
-        self.places.update((place.chunk_id, place) for place in places)
+        names = self._named(places)
         if self.question.vector is not None:
-            nearest = self._nearest(self.question.vector, list(names))[:pool]
-            rankings.append(Ranking("dense", [names[key] for key in nearest]))
+            rankings.append(Ranking("dense", self._nearest(self.question.vector, names, pool)))
         if self.question.terms:
-            hits = lexical.search_among(
+            hits = lexical.search(
                 self.view.ledger.connection,
                 self.view.terms.expression(self.question.terms),
-                keys=list(names),
                 limit=pool,
+                among=list(names),
             )
-            rankings.append(Ranking("lexical", [names[hit.key] for hit in hits]))
+            rankings.append(Ranking("lexical", [names[key] for key in hits]))
         return rankings
 
-    def _nearest(self, vector: Vector, keys: Sequence[int]) -> list[int]:
-        found, rows = self.view.ledger.vectors(keys)
+    def _named(self, places: Sequence[Placement]) -> dict[int, str]:
+        """Note where chunks stand, and return their ids by key."""
+        self.places.update((place.chunk_id, place) for place in places)
+        return {place.key: place.chunk_id for place in places}
+
+    def _nearest(self, vector: Vector, names: Mapping[int, str], pool: int) -> list[str]:
+        found, rows = self.view.ledger.vectors(list(names))
         if rows is None:
             return []
-        return [found[index] for index in (-cosine(rows, vector)).argsort(kind="stable")]
+        order = (-cosine(rows, vector)).argsort(kind="stable")[:pool]
+        return [names[found[index]] for index in order]
 
-    def _dense(self, vector: Vector, pool: int) -> list[str]:
-        vectors = self.view.vectors
-        if vectors is None:
-            return []
+    def _dense(self, vectors: VectorIndex, vector: Vector, pool: int) -> list[str]:
         limit = 2 * pool
         while limit <= _DEEPEST:
             answers = vectors.query(vector[np.newaxis], limit=limit)
@@ -256,19 +245,16 @@ class Search:
             if len(usable) >= pool or len(ids) < limit:
                 return usable[:pool]
             limit *= 4
-        places = self._places_in(self._usable_documents())
-        names = {place.key: place.chunk_id for place in places}
-        self.places.update((place.chunk_id, place) for place in places)
-        return [names[key] for key in self._nearest(vector, list(names))[:pool]]
+        return self._nearest(vector, self._named(self._places_in(self._usable_documents())), pool)
 
     def _lexical(self, pool: int) -> list[str]:
         expression = self.view.terms.expression(self.question.terms)
         limit = 2 * pool
         while True:
             hits = lexical.search(self.view.ledger.connection, expression, limit=limit)
-            places = self.view.ledger.places_at([hit.key for hit in hits])
+            places = self.view.ledger.places_at(hits)
             names = {place.key: place.chunk_id for place in places}
-            ids = [names[hit.key] for hit in hits if hit.key in names]
+            ids = [names[key] for key in hits if key in names]
             usable = self._keep(ids, places)
             if len(usable) >= pool or len(hits) < limit:
                 return usable[:pool]
@@ -277,14 +263,14 @@ class Search:
     def _usable_documents(self) -> list[str]:
         return [doc_id for doc_id in self.view.catalogue.entries if self.usable(doc_id)]
 
-    def _places_in(self, doc_ids: Iterable[str]) -> list[Place]:
+    def _places_in(self, doc_ids: Iterable[str]) -> list[Placement]:
         """Return the chunks of the versions that answer for the moment."""
         catalogue = self.view.catalogue
         return self.view.ledger.places_in(
             [catalogue.version_at(doc_id, self.as_of).version for doc_id in doc_ids]
         )
 
-    def _keep(self, ids: Sequence[str], places: Iterable[Place]) -> list[str]:
+    def _keep(self, ids: Sequence[str], places: Iterable[Placement]) -> list[str]:
         """Return those of `ids`, in order, that stand in a version that may be used."""
         catalogue = self.view.catalogue
         kept = {

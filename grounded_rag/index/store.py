@@ -1,221 +1,36 @@
-"""The index of one folder: the ledger, its lexical index and the vectors, kept in step."""
+"""The index of one folder: ledger, lexical index and vectors, written together and kept in step.
+
+`Index` is what others open. It decides in which order the parts change, so that a process may be
+killed at any moment; `recover` and `audit` put the parts in step again. The SQL is in `writing`.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Self
 
 from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index import lexical, writing
 from grounded_rag.index.ledger import RETRIEVABLE, LedgerReader, transaction
 from grounded_rag.index.opening import Opened, check_identity, open_ledger
 from grounded_rag.index.reading import LOCK_SECONDS, IndexReader
-from grounded_rag.index.records import AuditReport, IndexItem, Vector, identity_of
+from grounded_rag.index.records import IndexAudit, IndexItem, identity_of
 from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.index.writing import discard_pending, settle
-from grounded_rag.types import Chunk, Document, Validity
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
-
-
-def check_items(items: Sequence[IndexItem]) -> None:
-    """Refuse a batch that would break what the index promises.
-
-    Raises:
-        StoreError: A document is there twice, or one of its chunks is wrong; see `check_item`.
-    """
-    seen: set[str] = set()
-    for item in items:
-        if item.document.id in seen:
-            raise StoreError(
-                f"{item.document.id} is there twice in one batch.",
-                hint="Give every document an id of its own.",
-            )
-        seen.add(item.document.id)
-        check_item(item)
-
-
-def check_item(item: IndexItem) -> None:
-    """Refuse a document version that would break what the index promises.
-
-    Raises:
-        StoreError: A chunk is of another document, not at its place, or there twice; or the text
-            holds a lone surrogate.
-    """
-    document = item.document
-    _check_encodable(document)
-    seen: set[str] = set()
-    for chunk in item.chunks:
-        if chunk.doc_id != document.id or chunk.span.of(document.text) != chunk.text:
-            raise StoreError(
-                f"Chunk {chunk.id} of {document.id} is not what stands at its place.",
-                hint="Cut chunks as slices of the document's text.",
-            )
-        if chunk.id in seen:
-            raise StoreError(
-                f"Chunk id {chunk.id} is there twice in {document.id}.",
-                hint="Count repeated texts in the id.",
-            )
-        seen.add(chunk.id)
-
-
-def _check_encodable(document: Document) -> None:
-    try:
-        document.text.encode()
-    except UnicodeEncodeError as error:
-        raise StoreError(
-            f"{document.id} holds a lone surrogate at code point {error.start}.",
-            hint="Decode the file strictly before it is indexed.",
-        ) from error
-
-
-_SLICE = 1_000
-_PROBE = 10
-_SAME = 1e-4
-
-
-def recover(connection: sqlite3.Connection, vectors: VectorIndex | None) -> None:
-    """Finish or undo what an interrupted writer left behind; cheap when there is nothing.
-
-    Args:
-        connection: The ledger, open for writing.
-        vectors: The vector index, or None where the index has no vectors.
-    """
-    ledger = LedgerReader(connection)
-    dirty = ledger.meta("dirty") == "1"
-    if dirty:
-        discard_pending(connection)
-    if vectors is not None:
-        try:
-            count = vectors.count()
-        except IndexMismatchError:
-            raise
-        except StoreError:
-            # Whatever became of its files, all vectors are in the ledger.
-            vectors.destroy()
-            count = vectors.count()
-        if dirty or count != len(ledger.retrievable()):
-            _mend_vectors(ledger, vectors)
-    if dirty:
-        settle(connection)
-
-
-def audit(
-    connection: sqlite3.Connection, vectors: VectorIndex | None, *, mend: bool
-) -> AuditReport:
-    """Compare the lexical and the vector index with the ledger.
-
-    Args:
-        connection: The ledger.
-        vectors: The vector index, or None where the index has no vectors.
-        mend: Whether to put right what is found; the caller may write then.
-    """
-    ledger = LedgerReader(connection)
-    unfinished = ledger.count("SELECT count(*) FROM versions WHERE state = 'pending'")
-    wanted = ledger.retrievable()
-    names = {key: chunk_id for chunk_id, key in wanted.items()}
-    indexed = {key for (key,) in connection.execute("SELECT rowid FROM lexical")}
-    mismatch = indexed ^ names.keys()
-    report = AuditReport(
-        lexical_mismatch=tuple(sorted(names.get(key, f"key {key}") for key in mismatch)),
-        unfinished_versions=unfinished,
-    )
-    if vectors is not None:
-        present = vectors.ids()
-        report = report.model_copy(
-            update={
-                "orphan_vectors": tuple(sorted(present - wanted.keys())),
-                "missing_vectors": tuple(sorted(wanted.keys() - present)),
-                "unreachable_vectors": _unreachable(ledger, vectors, names, present),
-            }
-        )
-    if not mend:
-        return report
-    discard_pending(connection)
-    with transaction(connection):
-        lexical.delete_rows(connection, indexed - names.keys())
-        lexical.insert_rows(connection, _lexical_rows(connection, sorted(names.keys() - indexed)))
-    if vectors is not None:
-        if report.unreachable_vectors:
-            # The graph itself is damaged; writing rows again would not relink it.
-            vectors.destroy()
-        _mend_vectors(ledger, vectors)
-    settle(connection)
-    return report.model_copy(update={"mended": True})
-
-
-def _mend_vectors(ledger: LedgerReader, vectors: VectorIndex) -> None:
-    wanted = ledger.retrievable()
-    present = vectors.ids()
-    vectors.delete(sorted(present - wanted.keys()))
-    keys = sorted(key for chunk_id, key in wanted.items() if chunk_id not in present)
-    for batch in _slices(keys):
-        found, rows = ledger.vectors(batch)
-        if rows is None:
-            continue
-        owners = ledger.owners(found)
-        vectors.upsert([owner.chunk_id for owner in owners], [o.doc_id for o in owners], rows)
-
-
-def _unreachable(
-    ledger: LedgerReader, vectors: VectorIndex, names: dict[int, str], present: set[str]
-) -> tuple[str, ...]:
-    """Return chunks that a search for their own vector does not find."""
-    lost: list[str] = []
-    keys = sorted(key for key, chunk_id in names.items() if chunk_id in present)
-    for batch in _slices(keys):
-        found, rows = ledger.vectors(batch)
-        if rows is None:
-            continue
-        answers = vectors.query(rows, limit=_PROBE)
-        if answers is None:
-            lost += [names[key] for key in found]
-            continue
-        for key, hits in zip(found, answers, strict=True):
-            # Many chunks with one text have one vector: any of them may stand for the others.
-            reached = names[key] in {hit.chunk_id for hit in hits} or (
-                len(hits) == _PROBE and hits[-1].similarity > 1.0 - _SAME
-            )
-            if not reached:
-                lost.append(names[key])
-    return tuple(sorted(lost))
-
-
-def _lexical_rows(
-    connection: sqlite3.Connection, keys: Sequence[int]
-) -> Iterator[lexical.LexicalRow]:
-    rows = connection.execute(
-        "SELECT c.key, c.text, d.title, max(p.version), p.headings FROM chunks c "  # noqa: S608
-        "JOIN placements p ON p.key = c.key JOIN versions v ON v.version = p.version "
-        "JOIN documents d ON d.doc_id = c.doc_id "
-        f"WHERE v.state IN {RETRIEVABLE} AND c.key IN (SELECT value FROM json_each(?)) "
-        "GROUP BY c.key",
-        (lexical.json_keys(keys),),
-    ).fetchall()
-    for key, text, title, _, headings in rows:
-        yield lexical.LexicalRow(key, text, lexical.context_of(title, json.loads(headings)))
-
-
-def _slices(keys: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(keys), _SLICE):
-        yield keys[start : start + _SLICE]
 
 
 class Index(IndexReader):
     """An index folder. One process may write at a time; any number may read.
 
     Close it, or use it as a context manager.
-
-    Attributes:
-        folder: The folder.
     """
 
     def __init__(self, folder: Path, opened: Opened) -> None:
@@ -267,24 +82,6 @@ class Index(IndexReader):
             raise
         return index
 
-    def replace(
-        self,
-        document: Document,
-        chunks: Sequence[Chunk],
-        vectors: Mapping[str, Vector | Sequence[float]],
-        *,
-        trust: str = "official",
-        recipe: str = "",
-    ) -> None:
-        """Write one document version; see `replace_many`."""
-        self.replace_many(
-            [
-                IndexItem(
-                    document=document, chunks=chunks, vectors=vectors, trust=trust, recipe=recipe
-                )
-            ]
-        )
-
     def replace_many(self, items: Sequence[IndexItem]) -> None:
         """Write document versions; all of them become visible at once, or none.
 
@@ -297,7 +94,7 @@ class Index(IndexReader):
                 became visible then.
         """
         with self._writing():
-            check_items(items)
+            writing.check_items(items)
             fresh: list[IndexItem] = []
             for item in items:
                 if writing.unchanged(self._connection, item):
@@ -332,52 +129,8 @@ class Index(IndexReader):
                 raise self._unknown(unknown[0])
             self._drop_vectors(writing.remove(self._connection, doc_ids))
 
-    def set_metadata(
-        self,
-        doc_id: str,
-        *,
-        validity: Validity | None = None,
-        title: str | None = None,
-        source: str | None = None,
-        trust: str | None = None,
-        metadata: Mapping[str, JsonValue] | None = None,
-    ) -> None:
-        """Correct metadata of a live document; nothing is embedded again.
-
-        Args:
-            doc_id: The document.
-            validity: The whole new validity: what it leaves out is cleared. None keeps the old.
-            title: New title, or None to keep it.
-            source: New source, or None to keep it.
-            trust: New trust, or None to keep it.
-            metadata: The whole of the further values, or None to keep them.
-
-        Raises:
-            StoreError: The document is not in the index.
-        """
-        with self._writing(), self.view() as view:
-            entry = view.catalogue.entries.get(doc_id)
-            document = view.ledger.document(doc_id)
-            if entry is None or document is None:
-                raise self._unknown(doc_id)
-            given: dict[str, Any] = {
-                "validity": validity,
-                "title": title,
-                "source": source,
-                "metadata": None if metadata is None else dict(metadata),
-            }
-            changes = {name: value for name, value in given.items() if value is not None}
-            writing.correct(
-                self._connection,
-                document.model_copy(update=changes),
-                trust=entry.trust if trust is None else trust,
-            )
-
-    def audit(self, *, mend: bool = False) -> AuditReport:
-        """Compare the lexical and the vector index with the ledger, which is the truth.
-
-        Args:
-            mend: Whether to put right what is found; needs an index opened for writing.
+    def audit(self, *, mend: bool = False) -> IndexAudit:
+        """Compare the lexical and the vector index with the ledger; `mend` puts them right.
 
         Raises:
             StoreError: Mending was asked of a reader, or the indexes cannot be read.
@@ -414,7 +167,7 @@ class Index(IndexReader):
                     f"The index in {self.folder} is open for reading only.",
                     hint="Open it with write=True.",
                 )
-            with self._vector_lock.held(seconds=LOCK_SECONDS):
+            with self._vectors_locked(LOCK_SECONDS):
                 yield
 
     def _drop_vectors(self, chunk_ids: Sequence[str]) -> None:
@@ -427,3 +180,124 @@ class Index(IndexReader):
             f"There is no document {doc_id!r} in {self.folder}.",
             hint="`states()` lists the documents.",
         )
+
+
+_SLICE = 1_000
+"""Vectors that are held in memory at a time."""
+
+_PROBE = 10
+_SAME = 1e-4
+
+
+def recover(connection: sqlite3.Connection, vectors: VectorIndex | None) -> None:
+    """Finish or undo what an interrupted writer left behind; cheap when there is nothing."""
+    ledger = LedgerReader(connection)
+    dirty = ledger.meta("dirty") == "1"
+    if dirty:
+        discard_pending(connection)
+    if vectors is not None:
+        try:
+            count = vectors.count()
+        except IndexMismatchError:
+            raise
+        except StoreError:
+            # Whatever became of its files, all vectors are in the ledger.
+            vectors.destroy()
+            count = vectors.count()
+        if dirty or count != len(ledger.retrievable()):
+            _mend_vectors(ledger, vectors)
+    if dirty:
+        settle(connection)
+
+
+def audit(connection: sqlite3.Connection, vectors: VectorIndex | None, *, mend: bool) -> IndexAudit:
+    """Compare the lexical and the vector index with the ledger; to mend, the caller may write."""
+    ledger = LedgerReader(connection)
+    unfinished = ledger.count("SELECT count(*) FROM versions WHERE state = 'pending'")
+    wanted = ledger.retrievable()
+    names = {key: chunk_id for chunk_id, key in wanted.items()}
+    indexed = {key for (key,) in connection.execute("SELECT rowid FROM lexical")}
+    mismatch = indexed ^ names.keys()
+    report = IndexAudit(
+        lexical_mismatch=tuple(sorted(names.get(key, f"key {key}") for key in mismatch)),
+        unfinished_versions=unfinished,
+    )
+    if vectors is not None:
+        present = vectors.ids()
+        report = report.model_copy(
+            update={
+                "orphan_vectors": tuple(sorted(present - wanted.keys())),
+                "missing_vectors": tuple(sorted(wanted.keys() - present)),
+                "unreachable_vectors": _unreachable(ledger, vectors, names, present),
+            }
+        )
+    if not mend:
+        return report
+    discard_pending(connection)
+    with transaction(connection):
+        lexical.delete_rows(connection, indexed - names.keys())
+        lexical.insert_rows(connection, _lexical_rows(connection, sorted(names.keys() - indexed)))
+    if vectors is not None:
+        if report.unreachable_vectors:
+            # The graph itself is damaged; writing rows again would not relink it.
+            vectors.destroy()
+        _mend_vectors(ledger, vectors)
+    settle(connection)
+    return report.model_copy(update={"mended": True})
+
+
+def _mend_vectors(ledger: LedgerReader, vectors: VectorIndex) -> None:
+    wanted = ledger.retrievable()
+    present = vectors.ids()
+    vectors.delete(sorted(present - wanted.keys()))
+    keys = sorted(key for chunk_id, key in wanted.items() if chunk_id not in present)
+    for batch in _slices(keys):
+        found, rows = ledger.vectors(batch)
+        if rows is None:
+            continue
+        chunk_ids, doc_ids = zip(*ledger.owners(found), strict=True)
+        vectors.upsert(chunk_ids, doc_ids, rows)
+
+
+def _unreachable(
+    ledger: LedgerReader, vectors: VectorIndex, names: dict[int, str], present: set[str]
+) -> tuple[str, ...]:
+    """Return chunks that a search for their own vector does not find."""
+    lost: list[str] = []
+    keys = sorted(key for key, chunk_id in names.items() if chunk_id in present)
+    for batch in _slices(keys):
+        found, rows = ledger.vectors(batch)
+        if rows is None:
+            continue
+        answers = vectors.query(rows, limit=_PROBE)
+        if answers is None:
+            lost += [names[key] for key in found]
+            continue
+        for key, hits in zip(found, answers, strict=True):
+            # Many chunks with one text have one vector: any of them may stand for the others.
+            reached = names[key] in {hit.chunk_id for hit in hits} or (
+                len(hits) == _PROBE and hits[-1].similarity > 1.0 - _SAME
+            )
+            if not reached:
+                lost.append(names[key])
+    return tuple(sorted(lost))
+
+
+def _lexical_rows(
+    connection: sqlite3.Connection, keys: Sequence[int]
+) -> Iterator[lexical.LexicalRow]:
+    rows = connection.execute(
+        "SELECT c.key, c.text, d.title, max(p.version), p.headings FROM chunks c "  # noqa: S608
+        "JOIN placements p ON p.key = c.key JOIN versions v ON v.version = p.version "
+        "JOIN documents d ON d.doc_id = c.doc_id "
+        f"WHERE v.state IN {RETRIEVABLE} AND c.key IN (SELECT value FROM json_each(?)) "
+        "GROUP BY c.key",
+        (lexical.json_keys(keys),),
+    ).fetchall()
+    for key, text, title, _, headings in rows:
+        yield lexical.LexicalRow(key, text, lexical.context_of(title, json.loads(headings)))
+
+
+def _slices(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(keys), _SLICE):
+        yield keys[start : start + _SLICE]

@@ -1,13 +1,18 @@
-"""The vector index: one Chroma collection, derived from the ledger and rebuildable from it."""
+"""The vector index: one Chroma collection, derived from the ledger and rebuildable from it.
+
+`VectorIndex` is what the index uses; only `open_collection` and what is below it know the clients.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -15,102 +20,9 @@ import numpy as np
 from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index.records import EmbeddingIdentity, Vector
 
-_HOME = {"tenant": "default_tenant", "database": "default_database"}
-
-
-@dataclass(frozen=True, slots=True)
-class Handle:
-    """An open collection.
-
-    Attributes:
-        collection: Chroma's collection.
-        batch: Most rows that it takes in one call.
-        close: Lets go of everything that was opened for it.
-    """
-
-    collection: Any
-    batch: int
-    close: Callable[[], None]
-
-
-def open_collection(
-    place: Path | str, name: str, *, metadata: dict[str, str], create: bool
-) -> Handle:
-    """Open a collection.
-
-    Args:
-        place: Folder of the vectors, or address of a server.
-        name: Name of the collection.
-        metadata: What a new collection is marked with.
-        create: Whether to create it where there is none.
-    """
-    from chromadb.api.models.Collection import Collection
-
-    if isinstance(place, Path):
-        if create:
-            place.mkdir(parents=True, exist_ok=True)
-        elif not place.is_dir():
-            raise FileNotFoundError(f"the folder {place} is not there")
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(_engine(place))
-        if create:
-            model = server.get_or_create_collection(
-                name=name,
-                metadata=metadata,
-                configuration={"hnsw": {"space": "cosine"}},
-                **_HOME,
-            )
-        else:
-            model = server.get_collection(name=name, **_HOME)
-        collection: Any = Collection(
-            client=server, model=model, embedding_function=None, data_loader=None
-        )
-        return Handle(collection, server.get_max_batch_size(), stack.pop_all().close)
-
-
-def delete_collection(place: str, name: str) -> None:
-    """Delete a collection on a server."""
-    with _engine(place) as server:
-        server.delete_collection(name=name, **_HOME)
-
-
-@contextlib.contextmanager
-def _engine(place: Path | str) -> Iterator[Any]:
-    # Imported here: Chroma takes a second to import, and BM25 alone does without it.
-    from chromadb.api import ServerAPI
-    from chromadb.config import Settings, System
-
-    where = _folder(place) if isinstance(place, Path) else _address(place)
-    system = System(Settings(anonymized_telemetry=False, **where))
-    server: Any = system.instance(ServerAPI)  # type: ignore[type-abstract]  # looked up by it
-    system.start()
-    try:
-        yield server
-    finally:
-        system.stop()
-        session = getattr(server, "_session", None)
-        if session is not None:
-            session.close()
-
-
-def _folder(folder: Path) -> dict[str, Any]:
-    return {
-        "chroma_api_impl": "chromadb.api.rust.RustBindingsAPI",
-        "is_persistent": True,
-        "persist_directory": str(folder),
-    }
-
-
-def _address(url: str) -> dict[str, Any]:
-    parts = urlsplit(url if "//" in url else f"http://{url}")
-    secure = parts.scheme == "https"
-    return {
-        "chroma_api_impl": "chromadb.api.fastapi.FastAPI",
-        "chroma_server_host": parts.hostname or "localhost",
-        "chroma_server_http_port": parts.port or (443 if secure else 8000),
-        "chroma_server_ssl_enabled": secure,
-    }
-
+if TYPE_CHECKING:
+    from chromadb import Collection
+    from chromadb.api import ClientAPI
 
 FOLDER_NAME = "vectors"
 
@@ -147,11 +59,7 @@ class VectorIndex:
         self._handle: Handle | None = None
 
     def reopen(self, *, dimension: int | None) -> None:
-        """Forget what is in memory, since another process has written, and load anew.
-
-        Args:
-            dimension: Length of the stored vectors; None where there are none yet.
-        """
+        """Forget what is in memory, since another process has written, and load anew."""
         self.close()
         # Chroma loads the graph at the first search, and may write while it does so.
         if self.count() and dimension is not None:
@@ -215,11 +123,7 @@ class VectorIndex:
             self._call("delete", ids=list(ids[start:end]))
 
     def query(self, vectors: Vector, *, limit: int) -> list[list[VectorHit]] | None:
-        """Return the chunks nearest to each vector, best first; None where it cannot be searched.
-
-        Args:
-            vectors: Rows to search for.
-            limit: Most hits for each.
+        """Return the chunks nearest to each row, best first; None where none can be searched for.
 
         Raises:
             IndexMismatchError: The vectors have another length than the stored ones.
@@ -300,3 +204,82 @@ class VectorIndex:
             else "Open the index for writing and call `audit(mend=True)`: the ledger has all "
             "vectors.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """An open Chroma collection, the most rows it takes in one call, and how to let go of it."""
+
+    collection: Collection
+    batch: int
+    close: Callable[[], None]
+
+
+def open_collection(
+    place: Path | str, name: str, *, metadata: dict[str, str], create: bool
+) -> Handle:
+    """Open a collection in a folder or on the server at an address, or create it there."""
+    with contextlib.ExitStack() as stack:
+        if isinstance(place, Path):
+            # Annotated so because Chroma's interface leaves out the `close` that its clients have.
+            client: Any = _folder_client(place, create=create)
+            stack.callback(client.close)
+        else:
+            client = _server_client(place)
+        # Without an embedding function Chroma downloads a model of its own at the first use.
+        if create:
+            collection = client.get_or_create_collection(
+                name,
+                metadata=metadata,
+                configuration={"hnsw": {"space": "cosine"}},
+                embedding_function=None,
+            )
+        else:
+            collection = client.get_collection(name, embedding_function=None)
+        return Handle(collection, client.get_max_batch_size(), stack.pop_all().close)
+
+
+def delete_collection(address: str, name: str) -> None:
+    """Delete a collection on a server."""
+    _server_client(address).delete_collection(name)
+
+
+def _folder_client(folder: Path, *, create: bool) -> ClientAPI:
+    # Imported here: Chroma takes a second to import, and BM25 alone does without it.
+    from chromadb import PersistentClient
+    from chromadb.config import Settings
+
+    if create:
+        folder.mkdir(parents=True, exist_ok=True)
+    elif not folder.is_dir():
+        raise FileNotFoundError(f"the folder {folder} is not there")
+    return PersistentClient(_own_spelling(folder), settings=Settings(anonymized_telemetry=False))
+
+
+def _own_spelling(folder: Path) -> str:
+    """Return the path of a folder in a spelling that no other client in this process uses.
+
+    Chroma shares one engine among the clients of one path, compared as text. An engine of its own
+    is what lets a reader keep its generation while a writer of the same process writes, and load
+    the newest by closing and opening. "/." and "//." lead nowhere but to the folder itself.
+    """
+    return str(folder) + "".join(secrets.choice(("/.", "//.")) for _ in range(32))
+
+
+@functools.cache
+def _server_client(address: str) -> ClientAPI:
+    """Return the client for a server, one in a process: Chroma never frees what it opens for one.
+
+    Connections are not kept alive, since nothing public would close them.
+    """
+    from chromadb import HttpClient
+    from chromadb.config import Settings
+
+    parts = urlsplit(address if "//" in address else f"http://{address}")
+    secure = parts.scheme == "https"
+    return HttpClient(
+        parts.hostname or "localhost",
+        parts.port or (443 if secure else 8000),
+        ssl=secure,
+        settings=Settings(anonymized_telemetry=False, chroma_http_max_keepalive_connections=0),
+    )

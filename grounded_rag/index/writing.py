@@ -1,7 +1,8 @@
 """Writing the ledger: stage new versions, make them visible at once, remove, correct metadata.
 
-Each function is one SQLite transaction. Between `stage` and `flip` the caller writes the vectors,
-after `flip` it deletes those that `Flip.gone` names, and `settle` says that all of it is done.
+Each public function is one SQLite transaction and touches no vector in Chroma: between `stage` and
+`flip` the caller (`store`) writes them, after `flip` and `remove` it deletes those of the returned
+chunks, and `settle` notes that all of it is done.
 """
 
 from __future__ import annotations
@@ -26,16 +27,55 @@ from grounded_rag.types import Chunk, Document, Validity
 from grounded_rag.validity import current
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """What `stage` wrote and the vector index still lacks.
+def check_items(items: Sequence[IndexItem]) -> None:
+    """Refuse a batch that would break what the index promises.
 
-    Attributes:
-        items: What was staged, each with its version.
-        chunk_ids: Ids whose vectors are to be written.
-        doc_ids: Their documents.
-        vectors: Their vectors as rows; None where there are none.
+    Raises:
+        StoreError: A document is there twice; a chunk is of another document, not at its place or
+            there twice; or a text holds a lone surrogate.
     """
+    seen: set[str] = set()
+    for item in items:
+        if item.document.id in seen:
+            raise StoreError(
+                f"{item.document.id} is there twice in one batch.",
+                hint="Give every document an id of its own.",
+            )
+        seen.add(item.document.id)
+        _check_item(item)
+
+
+def _check_item(item: IndexItem) -> None:
+    document = item.document
+    _check_encodable(document)
+    seen: set[str] = set()
+    for chunk in item.chunks:
+        if chunk.doc_id != document.id or chunk.span.of(document.text) != chunk.text:
+            raise StoreError(
+                f"Chunk {chunk.id} of {document.id} is not what stands at its place.",
+                hint="Cut chunks as slices of the document's text.",
+            )
+        if chunk.id in seen:
+            raise StoreError(
+                f"Chunk id {chunk.id} is there twice in {document.id}.",
+                hint="Count repeated texts in the id.",
+            )
+        seen.add(chunk.id)
+
+
+def _check_encodable(document: Document) -> None:
+    try:
+        document.text.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"{document.id} holds a lone surrogate at code point {error.start}.",
+            hint="Decode the file strictly before it is indexed.",
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class StagedVersions:
+    """What `stage` wrote, each item with its version, and what the vector index still lacks."""
 
     items: tuple[tuple[IndexItem, int], ...]
     chunk_ids: tuple[str, ...]
@@ -45,13 +85,8 @@ class Staged:
 
 def stage(
     connection: sqlite3.Connection, items: Sequence[IndexItem], *, model: EmbeddingIdentity | None
-) -> Staged:
-    """Write new versions as pending, with their chunks and vectors.
-
-    Args:
-        connection: The ledger.
-        items: Checked items of different documents.
-        model: The index's model; None stores no vectors.
+) -> StagedVersions:
+    """Write new versions as pending, with their chunks and, where there is a model, vectors.
 
     Raises:
         StoreError: A vector is missing or unusable, or a chunk id already names another text.
@@ -68,22 +103,13 @@ def stage(
             connection.executemany(
                 "INSERT INTO placements VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    (
-                        version,
-                        ordinal,
-                        keys[chunk.id],
-                        chunk.span.start,
-                        chunk.span.end,
-                        chunk.page,
-                        to_json(chunk.headings),
-                        spans_json(chunk.heading_spans),
-                    )
+                    (version, ordinal, keys[chunk.id], *_layout_of_chunk(chunk))
                     for ordinal, chunk in enumerate(item.chunks)
                 ),
             )
             versions.append((item, version))
         if model is None:
-            return Staged(tuple(versions), (), (), None)
+            return StagedVersions(tuple(versions), (), (), None)
         _insert_vectors(connection, versions, model)
     return _to_write(connection, versions)
 
@@ -98,13 +124,31 @@ def _insert_version(connection: sqlite3.Connection, item: IndexItem) -> int:
             document.content_hash,
             item.recipe,
             document.validity.model_dump_json(),
-            to_json([section.model_dump(mode="json") for section in document.sections]),
-            spans_json(document.pages),
-            spans_json(document.headings),
+            *_layout_of_document(document),
             document.text,
         ),
     )
     return int(cursor.lastrowid or 0)
+
+
+def _layout_of_document(document: Document) -> tuple[str, str, str]:
+    """Return the columns sections, pages and headings of a version."""
+    return (
+        to_json([section.model_dump(mode="json") for section in document.sections]),
+        spans_json(document.pages),
+        spans_json(document.headings),
+    )
+
+
+def _layout_of_chunk(chunk: Chunk) -> tuple[int, int, int | None, str, str]:
+    """Return the columns start_at, end_at, page, headings and heading_spans of a placement."""
+    return (
+        chunk.span.start,
+        chunk.span.end,
+        chunk.page,
+        to_json(chunk.headings),
+        spans_json(chunk.heading_spans),
+    )
 
 
 def _insert_chunks(
@@ -169,7 +213,9 @@ def _insert_vectors(
         )
 
 
-def _to_write(connection: sqlite3.Connection, versions: Sequence[tuple[IndexItem, int]]) -> Staged:
+def _to_write(
+    connection: sqlite3.Connection, versions: Sequence[tuple[IndexItem, int]]
+) -> StagedVersions:
     """Chunks that a retrievable version holds already have their vector in the vector index."""
     rows = connection.execute(
         "SELECT c.key, c.chunk_id, c.doc_id FROM placements p "  # noqa: S608
@@ -179,7 +225,7 @@ def _to_write(connection: sqlite3.Connection, versions: Sequence[tuple[IndexItem
         (versions[0][1], versions[-1][1]),
     ).fetchall()
     _, vectors = LedgerReader(connection).vectors([key for key, _, _ in rows])
-    return Staged(
+    return StagedVersions(
         items=tuple(versions),
         chunk_ids=tuple(chunk_id for _, chunk_id, _ in rows),
         doc_ids=tuple(doc_id for _, _, doc_id in rows),
@@ -187,11 +233,11 @@ def _to_write(connection: sqlite3.Connection, versions: Sequence[tuple[IndexItem
     )
 
 
-def flip(connection: sqlite3.Connection, staged: Staged) -> tuple[str, ...]:
+def flip(connection: sqlite3.Connection, staged: StagedVersions) -> tuple[str, ...]:
     """Make staged versions live, with their rows in the lexical index; all at once.
 
     Returns:
-        Ids of chunks that no retrievable version holds any more.
+        Ids of the chunks that no retrievable version holds any more.
     """
     with transaction(connection):
         gone: list[str] = []
@@ -285,50 +331,25 @@ def unchanged(connection: sqlite3.Connection, item: IndexItem) -> bool:
         "FROM documents d JOIN versions v ON v.version = d.live WHERE d.doc_id = ?",
         (document.id,),
     ).fetchone()
-    layout = (
-        document.content_hash,
-        to_json([section.model_dump(mode="json") for section in document.sections]),
-        spans_json(document.pages),
-        spans_json(document.headings),
-    )
-    if live is None or live[1:] != layout:
+    if live is None or live[1:] != (document.content_hash, *_layout_of_document(document)):
         return False
     placed = connection.execute(
         "SELECT c.chunk_id, p.start_at, p.end_at, p.page, p.headings, p.heading_spans "
         "FROM placements p JOIN chunks c ON c.key = p.key WHERE p.version = ? ORDER BY p.ordinal",
         (live[0],),
     ).fetchall()
-    return placed == [
-        (
-            chunk.id,
-            chunk.span.start,
-            chunk.span.end,
-            chunk.page,
-            to_json(chunk.headings),
-            spans_json(chunk.heading_spans),
-        )
-        for chunk in item.chunks
-    ]
+    return placed == [(chunk.id, *_layout_of_chunk(chunk)) for chunk in item.chunks]
 
 
-def correct(
-    connection: sqlite3.Connection, document: Document, *, trust: str, recipe: str | None = None
-) -> None:
-    """Replace the metadata of a live document whose text stays; a missing value is cleared.
-
-    Args:
-        connection: The ledger.
-        document: The document with its new metadata.
-        trust: Its trust.
-        recipe: New name of chunking and text view, or None to keep it.
-    """
+def correct(connection: sqlite3.Connection, document: Document, *, trust: str, recipe: str) -> None:
+    """Replace the metadata of a live document whose text stays; a missing value is cleared."""
     with transaction(connection):
         version, title = connection.execute(
             "SELECT live, title FROM documents WHERE doc_id = ?", (document.id,)
         ).fetchone()
         put_document(connection, document, trust=trust, version=version)
         connection.execute(
-            "UPDATE versions SET validity = ?, recipe = coalesce(?, recipe) WHERE version = ?",
+            "UPDATE versions SET validity = ?, recipe = ? WHERE version = ?",
             (document.validity.model_dump_json(), recipe, version),
         )
         if title != document.title:
@@ -350,11 +371,7 @@ def correct(
 
 
 def remove(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> tuple[str, ...]:
-    """Take documents out of retrieval; their versions stay for receipts.
-
-    Returns:
-        Ids of chunks that no retrievable version holds any more.
-    """
+    """Take documents out of retrieval, and return the ids of their chunks; versions stay."""
     wanted = to_json(list(doc_ids))
     with transaction(connection):
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'dirty'")
@@ -380,26 +397,18 @@ def remove(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> tuple[str,
     return tuple(chunk_id for _, chunk_id in rows)
 
 
-def discard_pending(connection: sqlite3.Connection) -> int:
-    """Delete versions that never became visible, and chunks that only they hold.
-
-    Returns:
-        Number of deleted versions.
-    """
+def discard_pending(connection: sqlite3.Connection) -> None:
+    """Delete versions that never became visible, and chunks that only they hold."""
     with transaction(connection):
-        count = connection.execute(
-            "SELECT count(*) FROM versions WHERE state = 'pending'"
-        ).fetchone()[0]
-        if count:
-            connection.execute(
-                "DELETE FROM placements WHERE version IN "
-                "(SELECT version FROM versions WHERE state = 'pending')"
-            )
-            connection.execute("DELETE FROM versions WHERE state = 'pending'")
+        connection.execute(
+            "DELETE FROM placements WHERE version IN "
+            "(SELECT version FROM versions WHERE state = 'pending')"
+        )
+        gone = connection.execute("DELETE FROM versions WHERE state = 'pending'").rowcount
+        if gone:
             orphans = "(SELECT key FROM chunks EXCEPT SELECT key FROM placements)"
             connection.execute(f"DELETE FROM vectors WHERE key IN {orphans}")  # noqa: S608
             connection.execute(f"DELETE FROM chunks WHERE key IN {orphans}")  # noqa: S608
-    return int(count)
 
 
 def settle(connection: sqlite3.Connection) -> None:

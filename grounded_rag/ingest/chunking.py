@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from grounded_rag.ingest.packing import Packer, Piece, split_passages
+from grounded_rag.ingest.packing import Packer, Piece, split_by_headings
 from grounded_rag.types import Chunk, Document, Span
 
 DEFAULT_CAPACITY = 220
@@ -68,7 +68,7 @@ def chunk(
     packer = Packer(text=document.text, measure=measure, count=count, capacity=capacity)
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
-    for piece in packer.pack(split_passages(document)):
+    for piece in packer.pack(split_by_headings(document)):
         view = measured[piece]
         text = document.text[piece.start : piece.end]
         chunks.append(
@@ -88,15 +88,10 @@ def chunk(
 
 
 def embedded_text(chunk: Chunk, title: str) -> str:
-    """Return what is embedded and indexed for a chunk: title, heading path and text.
+    """Return what is embedded and indexed for a chunk: title of the document, headings and text.
 
-    Args:
-        chunk: The chunk.
-        title: Title of its document.
-
-    Returns:
-        The header, shortened to at most 165 bytes of UTF-8 (some 45 tokens), a blank line and
-        the chunk's text, whole and last. Headings that already open the text are not repeated.
+    The header is shortened to at most 165 bytes of UTF-8 (some 45 tokens); the chunk's text is
+    whole and last. Headings that already open the text are not repeated.
     """
     return _view(title, chunk.headings, chunk.text, chunk.heading_spans)
 
@@ -106,14 +101,14 @@ def _view(title: str, path: Sequence[str], text: str, inside: Sequence[Span]) ->
     name = " ".join(title.split())
     trail = [part for part in path if part != name]
     header = [
-        _cut(name, _TITLE_BYTES) if not _is_told(name, opened) else "",
-        _innermost([part for part in trail if not _is_told(part, opened)]),
+        _cut(name, _TITLE_BYTES) if not _stands_in(name, opened) else "",
+        _innermost([part for part in trail if not _stands_in(part, opened)]),
     ]
     lines = [line for line in header if line]
     return "\n".join(lines) + "\n\n" + text if lines else text
 
 
-def _is_told(part: str, opened: Sequence[str]) -> bool:
+def _stands_in(part: str, opened: Sequence[str]) -> bool:
     return any(part in heading for heading in opened)
 
 

@@ -15,34 +15,6 @@ MAX_BYTES = 50_000_000
 """Largest file that is read, in bytes."""
 
 
-def check_size(size: int, *, source: str, max_bytes: int) -> None:
-    """Refuse a file that is too large.
-
-    Args:
-        size: Its size in bytes.
-        source: Its name, for the message.
-        max_bytes: Largest accepted size in bytes.
-
-    Raises:
-        ReadError: It is larger.
-    """
-    if size > max_bytes:
-        raise ReadError(
-            f"{source}: {size:,} bytes are more than the limit of {max_bytes:,}.",
-            hint="Split the file, or raise max_bytes.",
-        )
-
-
-def require_text(text: str, *, source: str) -> None:
-    """Refuse a document in which there is nothing to quote.
-
-    Raises:
-        NoTextError: `text` is empty or white space.
-    """
-    if not text or text.isspace():
-        raise NoTextError(f"{source}: there is no text in it.", hint="Leave the file out.")
-
-
 FALLBACK = "windows-1252"
 """Encoding that bytes are read in which are no UTF-8, where they look like Western text."""
 
@@ -78,6 +50,7 @@ _HIGH_LETTERS = re.compile(rb"[\xc0-\xff]{4}")
 _CONTROLS = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _ODD = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _MOST_CONTROLS = 0.01
+"""Share of control characters above which bytes are no text."""
 
 
 class DecodedText(Frozen):
@@ -120,22 +93,39 @@ def decode(data: bytes, *, source: str, declared: str | None = None) -> DecodedT
         return _fallback(data, error.start, source, declared=named == FALLBACK)
 
 
-def odd_characters(text: str, where: str) -> tuple[str, ...]:
-    """Return a warning if `text` holds replacement or private-use characters.
+def check_size(size: int, *, source: str, max_bytes: int) -> None:
+    """Refuse a file that is too large.
 
-    Args:
-        text: The text.
-        where: What it is, to begin the warning with.
+    Raises:
+        ReadError: It has more than `max_bytes`.
     """
+    if size > max_bytes:
+        raise ReadError(
+            f"{source}: {size:,} bytes are more than the limit of {max_bytes:,}.",
+            hint="Split the file, or raise max_bytes.",
+        )
+
+
+def require_text(text: str, *, source: str) -> None:
+    """Refuse a document in which there is nothing to quote.
+
+    Raises:
+        NoTextError: `text` is empty or white space.
+    """
+    if not text or text.isspace():
+        raise NoTextError(f"{source}: there is no text in it.", hint="Leave the file out.")
+
+
+def odd_characters(text: str, where: str) -> tuple[str, ...]:
+    """Return a warning about `where` if its text holds replacement or private-use characters."""
     found = _ODD.findall(text)
     if not found:
         return ()
-    return (
-        (
-            f"{where}: {len(found)} of {len(text)} characters are damaged (U+FFFD or private use); "
-            "quotes across them cannot be checked."
-        ),
+    warning = (
+        f"{where}: {len(found)} of {len(text)} characters are damaged (U+FFFD or private use); "
+        "quotes across them cannot be checked."
     )
+    return (warning,)
 
 
 def _strict(data: bytes, encoding: str, source: str, *, skip: int = 0) -> str:

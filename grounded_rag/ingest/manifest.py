@@ -26,12 +26,7 @@ _TABLES = frozenset({"corpus", "document"})
 class CorpusInfo(Frozen):
     """What the manifest says about the corpus as a whole.
 
-    Attributes:
-        title: Its name.
-        description: What is in it.
-        licence: Licence of the documents.
-        today: The date for which the corpus was written, or None.
-        metadata: Further keys.
+    `today` is the date for which the documents were written; further keys are `metadata`.
     """
 
     title: str = ""
@@ -42,12 +37,7 @@ class CorpusInfo(Frozen):
 
 
 class ManifestEntry(Frozen):
-    """What the manifest says about one document.
-
-    Attributes:
-        path: Path relative to the manifest's folder, with forward slashes: the document's id.
-        values: Title, dates, trust and further keys.
-    """
+    """What the manifest says about one document; its path, with forward slashes, is its id."""
 
     path: str
     values: DocumentMetadata
@@ -65,10 +55,7 @@ class Manifest(Frozen):
 
 
 def load_manifest(path: Path) -> Manifest:
-    """Read and check a manifest.
-
-    Args:
-        path: The file; the paths in it are relative to its folder.
+    """Read and check a manifest; the paths in it are relative to its folder.
 
     Raises:
         ManifestError: It is no TOML; a key has the wrong type; a date is ambiguous; a path is
@@ -119,7 +106,7 @@ def _read(path: Path) -> str:
 
 
 def _entry_lines(text: str, count: int) -> list[int]:
-    """Return the line of each entry, or 0 where the text does not tell them apart for sure."""
+    """Return the line of each entry, or 0 where the text does not show them for sure."""
     lines = [text.count("\n", 0, found.start()) + 1 for found in _ENTRY.finditer(text)]
     return lines if len(lines) == count else [0] * count
 
@@ -128,12 +115,12 @@ def _read_corpus(values: Any, name: str) -> CorpusInfo:
     if not isinstance(values, dict):
         raise ManifestError(f"{name}: 'corpus' is no table.", hint="Write [corpus].")
     left = dict(values)
-    told: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for key in ("title", "description", "licence"):
-        told[key] = left.pop(key, "")
-        if not isinstance(told[key], str):
+        texts[key] = left.pop(key, "")
+        if not isinstance(texts[key], str):
             raise ManifestError(
-                f"{name}, [corpus], key {key}: {told[key]!r:.60} is no text.",
+                f"{name}, [corpus], key {key}: {texts[key]!r:.60} is no text.",
                 hint="Put it in quotation marks.",
             )
     today = left.pop("today", None)
@@ -142,7 +129,7 @@ def _read_corpus(values: Any, name: str) -> CorpusInfo:
             f"{name}, [corpus], key today: {today!r:.60} is no date.",
             hint="Write it as 2026-04-30, without quotation marks.",
         )
-    return CorpusInfo(today=today, metadata=json_mapping(left, source=name), **told)
+    return CorpusInfo(today=today, metadata=json_mapping(left, source=name), **texts)
 
 
 def _read_entry(values: Mapping[str, Any], *, where: str) -> ManifestEntry:

@@ -41,15 +41,11 @@ class FrontMatter(Frozen):
 
 
 def split_front_matter(text: str, *, source: str) -> FrontMatter:
-    """Take the YAML front matter off a text.
-
-    Args:
-        text: Decoded text of the file.
-        source: Its name, for messages.
+    """Take the YAML front matter off a decoded text.
 
     Returns:
         The values and the rest. A leading `---` that opens no mapping is a ruled line and stays.
-        Dates stay the text that was written, so that ambiguous ones can be told.
+        Dates stay the text that was written, so that ambiguous ones can be reported.
 
     Raises:
         ManifestError: It is no YAML, uses tags or many aliases, names a key twice, or is too big.
@@ -154,18 +150,12 @@ Trust = Literal["official", "internal", "untrusted"]
 DATE_KEYS = ("effective_from", "valid_until", "superseded_on", "reviewed_on", "updated_at")
 """Keys of metadata that hold a date."""
 
-_TRUST = get_args(Trust)
+TRUST_LEVELS = get_args(Trust)
+"""The values of `Trust`."""
 
 
 class DocumentMetadata(Frozen):
-    """What one place says about a document.
-
-    Attributes:
-        title: Title for people, or None where it says none.
-        trust: How far it is trusted, or None.
-        validity: When it holds, as far as it says.
-        further: All other keys.
-    """
+    """What one place says about a document: None where it says nothing, other keys `further`."""
 
     title: str | None = None
     trust: Trust | None = None
@@ -174,13 +164,7 @@ class DocumentMetadata(Frozen):
 
 
 class ReadDocument(Frozen):
-    """A document that was read.
-
-    Attributes:
-        document: The document.
-        trust: How far it is trusted.
-        warnings: What a person should look at in it.
-    """
+    """A document that was read, how far it is trusted, and what a person should look at."""
 
     document: Document
     trust: Trust = "official"
@@ -188,11 +172,7 @@ class ReadDocument(Frozen):
 
 
 def read_metadata(values: Mapping[str, Any], *, where: str) -> DocumentMetadata:
-    """Read metadata as written by a person.
-
-    Args:
-        values: Keys and values.
-        where: File and place, to begin messages with.
+    """Read metadata as written by a person; `where`, file and place, begins the messages.
 
     Raises:
         ManifestError: A value is of the wrong type, or a date can be read in two ways.
@@ -205,10 +185,10 @@ def read_metadata(values: Mapping[str, Any], *, where: str) -> DocumentMetadata:
         # `title: 2026` is a number to YAML and a title to its author.
         title = str(title)
     trust = _text(left.pop("trust", None), "trust", where)
-    if trust is not None and trust not in _TRUST:
+    if trust is not None and trust not in TRUST_LEVELS:
         raise ManifestError(
             f"{where}, key trust: {trust[:60]!r} is unknown.",
-            hint=f"Use one of {', '.join(_TRUST)}.",
+            hint=f"Use one of {', '.join(TRUST_LEVELS)}.",
         )
     return DocumentMetadata.model_validate(
         {
@@ -240,14 +220,14 @@ def build_document(
     Raises:
         ManifestError: Front matter or overrides cannot be read.
     """
-    told = [
+    sources = [
         read_metadata(overrides or {}, where=f"{source}, arguments"),
         manifest or DocumentMetadata(),
         read_metadata(parsed.metadata, where=f"{source}, front matter"),
     ]
     validity = {
         name: next(
-            (value for one in told if (value := getattr(one.validity, name)) is not None), None
+            (value for one in sources if (value := getattr(one.validity, name)) is not None), None
         )
         for name in Validity.model_fields
     }
@@ -257,9 +237,9 @@ def build_document(
             hint="Name the document that replaces it, or leave superseded_by out.",
         )
     metadata: dict[str, JsonValue] = {}
-    for one in reversed(told):
+    for one in reversed(sources):
         metadata.update(one.further)
-    title = next((one.title for one in told if one.title), parsed.title)
+    title = next((one.title for one in sources if one.title), parsed.title)
     document = Document(
         id=doc_id,
         source=source,
@@ -273,7 +253,7 @@ def build_document(
         headings=parsed.headings,
         metadata=metadata,
     )
-    trust = next((one.trust for one in told if one.trust is not None), "official")
+    trust = next((one.trust for one in sources if one.trust is not None), "official")
     return ReadDocument(document=document, trust=trust, warnings=parsed.warnings)
 
 

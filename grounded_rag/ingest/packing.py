@@ -83,13 +83,10 @@ class BlockPart(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ContentBlock:
     """A paragraph, list or table: its parts are paragraphs, items or rows, in order.
 
-    Attributes:
-        parts: Disjoint, increasing.
-        is_table: Whether the parts are rows.
-        header: Cells of the table's header on one line, or "".
+    The header of a table is the cells of its first row on one line.
     """
 
     parts: tuple[BlockPart, ...]
@@ -98,26 +95,23 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """The text under one heading, or before the first one.
+class HeadedText:
+    """The text under one heading, or before the first one: bounds of its line, then blocks.
 
-    Attributes:
-        path: Headings from the outermost to this one.
-        heading: Bounds of the heading line, or None.
-        blocks: What follows it, in order.
+    The path names all headings from the outermost to this one.
     """
 
     path: tuple[str, ...]
     heading: tuple[int, int] | None
-    blocks: tuple[Block, ...]
+    blocks: tuple[ContentBlock, ...]
 
 
-def split_passages(document: Document) -> list[Passage]:
+def split_by_headings(document: Document) -> list[HeadedText]:
     """Return the passages of a document; together they cover all that is not white space."""
     starts = [section.span.start for section in document.sections]
     bounds = [0, *starts, len(document.text)]
     spans = {span.start: span.end for span in document.headings}
-    passages: list[Passage] = []
+    passages: list[HeadedText] = []
     for index, (start, end) in enumerate(itertools.pairwise(bounds)):
         if start >= end:
             continue
@@ -128,14 +122,14 @@ def split_passages(document: Document) -> list[Passage]:
         body = heading[1] if heading else start
         blocks = _split_blocks(document.text, body, end)
         if heading or blocks:
-            passages.append(Passage(section.path if section else (), heading, tuple(blocks)))
+            passages.append(HeadedText(section.path if section else (), heading, tuple(blocks)))
     return passages
 
 
-def _split_blocks(text: str, start: int, end: int) -> list[Block]:
+def _split_blocks(text: str, start: int, end: int) -> list[ContentBlock]:
     body = text[start:end]
     units = group_units(body)
-    blocks: list[Block] = []
+    blocks: list[ContentBlock] = []
     for first, last in _runs(body, units):
         run = units[first : last + 1]
         parts = tuple(
@@ -144,9 +138,9 @@ def _split_blocks(text: str, start: int, end: int) -> list[Block]:
         if run[0].kind in _TABLE and len(run) > 1:
             joined = _join_header(parts, run)
             header = "" if joined == parts else _cells(text[parts[0].start : parts[0].end])
-            blocks.append(Block(joined, is_table=True, header=header))
+            blocks.append(ContentBlock(joined, is_table=True, header=header))
         else:
-            blocks.append(Block(parts))
+            blocks.append(ContentBlock(parts))
     return blocks
 
 
@@ -187,11 +181,21 @@ _SAMPLE = (
     "Applications received after 16:30 are processed on the following business day."
 )
 _MARGIN = 1.04
+"""Estimates of tokens are raised by this much: a piece that turns out too long is cut again."""
+
 _TINY = 0.15
+"""Share of a piece below which a section goes on in the piece of the section before it."""
+
 _HALF_FULL = 0.4
+"""Share of a piece from which it is closed before a block that fits into one of its own."""
+
 _LEAST_ROOM = 16
+"""Fewest tokens that title and headings must leave to the text."""
+
 _LOOK_AHEAD = 400
-_TELLING_WEIGHT = 40
+_SURE_WEIGHT = 40
+"""Estimated tokens from which an exact count corrects the estimates that follow."""
+
 _LEAST_SCALE = 0.5
 
 
@@ -199,11 +203,7 @@ _LEAST_SCALE = 0.5
 class Packer:
     """Packs passages in order; one object for one document.
 
-    Attributes:
-        text: The document's text.
-        measure: Returns the exact tokens of a piece's embedded view.
-        count: Returns the tokens of a plain text.
-        capacity: Most tokens of an embedded view.
+    `measure` returns the exact tokens of a piece's embedded view, `count` those of a plain text.
     """
 
     text: str
@@ -219,7 +219,7 @@ class Packer:
     _limit: float = 0.0
     _per_unit: float = 1.0
 
-    def pack(self, passages: Sequence[Passage]) -> list[Piece]:
+    def pack(self, passages: Sequence[HeadedText]) -> list[Piece]:
         """Return the pieces of all passages, in order."""
         units = len(_UNITS.findall(_SAMPLE))
         self._per_unit = _MARGIN * max(0.05, (self.count(_SAMPLE) - self.count("")) / units)
@@ -231,7 +231,7 @@ class Packer:
         self._emit_all()
         return self._pieces
 
-    def _weighed(self, block: Block, passage: Passage) -> list[Part]:
+    def _weighed(self, block: ContentBlock, passage: HeadedText) -> list[Part]:
         weights = [self._estimate(part.start, part.end) for part in block.parts]
         if block.is_table and 0 < sum(weights) < 2 * self.capacity:
             # Whether a table stays whole is worth an exact count.
@@ -252,7 +252,7 @@ class Packer:
     def _estimate(self, start: int, end: int) -> float:
         return len(_UNITS.findall(self.text, start, end)) * self._per_unit
 
-    def _open(self, passage: Passage, weight: float) -> None:
+    def _open(self, passage: HeadedText, weight: float) -> None:
         """Start a passage: in a piece of its own, unless what is pending must not stand alone."""
         heading = passage.heading
         mark = heading and Part(*heading, self._estimate(*heading), passage.path, is_heading=True)
@@ -270,7 +270,7 @@ class Packer:
         if mark:
             self._append(mark)
 
-    def _joins(self, passage: Passage, weight: float) -> bool:
+    def _joins(self, passage: HeadedText, weight: float) -> bool:
         """Whether a passage goes on in the pending piece: bare headings and tiny relatives."""
         if not any(not part.is_heading for part in self._parts):
             return self._weight < self._limit / 2
@@ -336,11 +336,7 @@ class Packer:
             self._emit()
 
     def _cut(self, part: Part, share: float) -> tuple[Part, Part]:
-        """Cut a part in two at a sentence, word or grapheme cluster.
-
-        Args:
-            part: The part.
-            share: Most of its characters that the first half may have.
+        """Cut a part in two at a sentence, word or cluster; the first has at most `share` of it.
 
         Raises:
             ConfigError: It is one character, which cannot be cut.
@@ -407,12 +403,12 @@ class Packer:
 
     def _correct(self, weight: float, tokens: int) -> None:
         """Learn from an exact count how many tokens the text of this passage makes."""
-        if weight >= _TELLING_WEIGHT:
+        if weight >= _SURE_WEIGHT:
             exact = (tokens - self.capacity + self._budget) / weight
             self._limit = self._budget / max(_LEAST_SCALE, _MARGIN * exact)
 
     def _ends_open(self, size: int) -> bool:
-        """Whether the last of so many parts introduces what follows and others stand before it."""
+        """Whether the last of `size` parts introduces what follows and others stand before it."""
         if size < 2 or self._parts[size - 2].is_heading:
             return False
         return self.text[self._parts[size - 1].end - 1] in ":："

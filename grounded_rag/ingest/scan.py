@@ -12,24 +12,22 @@ from grounded_rag.errors import InputError, ManifestError, ReadError, Unsupporte
 from grounded_rag.ingest.decoding import MAX_BYTES, check_size
 from grounded_rag.ingest.manifest import MANIFEST_NAME, Manifest, ManifestEntry, load_manifest
 from grounded_rag.ingest.metadata import ReadDocument, build_document
-from grounded_rag.ingest.readers import SUPPORTED_SUFFIXES, reader_for
+from grounded_rag.ingest.readers import (
+    SUPPORTED_SUFFIXES,
+    check_readers,
+    readable,
+    reader_for,
+)
+from grounded_rag.protocols import Reader
 from grounded_rag.types import Frozen
 
 _DOCS = "docs"
 # Files beside a manifest that belong to the corpus and are no documents.
 _BESIDE = frozenset({MANIFEST_NAME, "golden.jsonl", "readme.md", "readme.txt", "license"})
-_READ = "Readable are " + " ".join(SUPPORTED_SUFFIXES) + "."
 
 
 class FileToRead(Frozen):
-    """A file to read.
-
-    Attributes:
-        doc_id: Path relative to the scanned folder, with forward slashes.
-        path: The file.
-        size: Its size in bytes.
-        entry: What the manifest says about it, or None.
-    """
+    """A file to read; its id is the path relative to the folder, with forward slashes."""
 
     doc_id: str
     path: Path
@@ -45,14 +43,7 @@ class SkippedFile(Frozen):
 
 
 class Scan(Frozen):
-    """What a folder holds.
-
-    Attributes:
-        root: The folder to which ids and manifest paths are relative.
-        files: Files to read, by id.
-        skipped: Files that are not read, by path; hidden files are not even listed.
-        manifest: The folder's manifest, or None.
-    """
+    """What a folder holds: files to read and files that are not read; hidden ones are neither."""
 
     root: Path
     files: tuple[FileToRead, ...]
@@ -60,7 +51,9 @@ class Scan(Frozen):
     manifest: Manifest | None = None
 
 
-def scan(source: Path | str, *, strict: bool = False) -> Scan:
+def scan(
+    source: Path | str, *, strict: bool = False, readers: Mapping[str, Reader] | None = None
+) -> Scan:
     """List the documents of a folder, or take a single file.
 
     In a folder with a manifest and a `docs` folder, documents are the files below `docs` and those
@@ -71,23 +64,27 @@ def scan(source: Path | str, *, strict: bool = False) -> Scan:
     Args:
         source: The folder, or one file; a manifest beside that file is used if it lists it.
         strict: Whether files that cannot be read are an error instead of being skipped.
+        readers: Readers of one's own by suffix; see `grounded_rag.update_index`.
 
     Raises:
+        ConfigError: `readers` holds something else than readers.
         InputError: It does not exist, or holds no readable file.
         ManifestError: The manifest cannot be used, or lists a file that is missing.
         UnsupportedFormatError: `strict`, and there is a file without a reader.
     """
     place = Path(source)
+    own = check_readers(readers)
+    hint = f"Readable are {' '.join(sorted({*SUPPORTED_SUFFIXES, *own}))}."
     if not place.exists():
         raise InputError(f"There is no {place}.", hint="Check the path.")
-    found = _scan_file(place) if place.is_file() else _scan_folder(place)
+    found = _scan_file(place, own) if place.is_file() else _scan_folder(place, own)
     if strict and found.skipped:
         raise UnsupportedFormatError(
-            f"{place}: {_told(found.skipped)}.", hint=f"{_READ} Convert or move them."
+            f"{place}: {_reasons(found.skipped)}.", hint=f"{hint} Convert or move them."
         )
     if not found.files:
-        what = f"{_told(found.skipped)}" if found.skipped else "it is empty"
-        raise InputError(f"There is nothing to read in {place}: {what}.", hint=_READ)
+        what = _reasons(found.skipped) if found.skipped else "it is empty"
+        raise InputError(f"There is nothing to read in {place}: {what}.", hint=hint)
     return found
 
 
@@ -96,6 +93,7 @@ def read_document(
     *,
     overrides: Mapping[str, Any] | None = None,
     max_bytes: int = MAX_BYTES,
+    readers: Mapping[str, Reader] | None = None,
 ) -> ReadDocument:
     """Read one file.
 
@@ -103,13 +101,14 @@ def read_document(
         file: The file, as `scan` found it.
         overrides: Metadata that counts more than manifest and front matter.
         max_bytes: Largest accepted file.
+        readers: The readers that `scan` was given.
 
     Raises:
         ReadError: The file cannot be read; the message names it.
         ManifestError: Its metadata cannot be read.
     """
     check_size(file.size, source=file.doc_id, max_bytes=max_bytes)
-    reader = reader_for(file.path.suffix, max_bytes=max_bytes)
+    reader = reader_for(file.path.suffix, max_bytes=max_bytes, readers=check_readers(readers))
     try:
         data = file.path.read_bytes()
     except OSError as error:
@@ -127,18 +126,18 @@ def read_document(
     )
 
 
-def _scan_file(path: Path) -> Scan:
+def _scan_file(path: Path, readers: Mapping[str, Reader]) -> Scan:
     root = path.parent
     manifest = _manifest_of(root)
     entry = manifest.entry(path.name) if manifest else None
-    if path.suffix.lower() not in SUPPORTED_SUFFIXES:
+    if not readable(path.suffix, readers):
         skipped = SkippedFile(path=path.name, reason=_no_reader(path))
         return Scan(root=root, files=(), skipped=(skipped,))
     file = FileToRead(doc_id=path.name, path=path, size=path.stat().st_size, entry=entry)
     return Scan(root=root, files=(file,), manifest=manifest if entry else None)
 
 
-def _scan_folder(root: Path) -> Scan:
+def _scan_folder(root: Path, readers: Mapping[str, Reader]) -> Scan:
     manifest = _manifest_of(root)
     listed = {entry.path: entry for entry in manifest.entries} if manifest else {}
     for name in listed:
@@ -155,7 +154,7 @@ def _scan_folder(root: Path) -> Scan:
         doc_id = path.relative_to(root).as_posix()
         if doc_id not in listed and _is_beside(doc_id, only_docs, manifest is not None):
             continue
-        reason = _obstacle(path, home)
+        reason = _obstacle(path, home, readers)
         if reason:
             skipped.append(SkippedFile(path=_printable(doc_id), reason=reason))
             continue
@@ -184,8 +183,10 @@ def _walk(folder: Path, skipped: list[SkippedFile], root: Path) -> Iterator[Path
             if name.startswith("."):
                 continue
             if (here / name).is_symlink():
-                told = _printable((here / name).relative_to(root).as_posix())
-                skipped.append(SkippedFile(path=told, reason="links to folders are not followed"))
+                name_shown = _printable((here / name).relative_to(root).as_posix())
+                skipped.append(
+                    SkippedFile(path=name_shown, reason="links to folders are not followed")
+                )
                 continue
             kept.append(name)
         folders[:] = kept
@@ -207,7 +208,7 @@ def _is_beside(doc_id: str, only_docs: bool, has_manifest: bool) -> bool:
     return has_manifest and doc_id.lower() in _BESIDE
 
 
-def _obstacle(path: Path, home: Path) -> str:
+def _obstacle(path: Path, home: Path, readers: Mapping[str, Reader]) -> str:
     """Return why a file cannot be read, or ""."""
     if _printable(path.name) != path.name:
         return "its name is no Unicode"
@@ -215,7 +216,7 @@ def _obstacle(path: Path, home: Path) -> str:
         return "a link that leads out of the folder"
     if not path.is_file():
         return "no regular file, or a broken link"
-    return "" if path.suffix.lower() in SUPPORTED_SUFFIXES else _no_reader(path)
+    return "" if readable(path.suffix, readers) else _no_reader(path)
 
 
 def _no_reader(path: Path) -> str:
@@ -227,7 +228,7 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _told(skipped: Iterable[SkippedFile]) -> str:
+def _reasons(skipped: Iterable[SkippedFile]) -> str:
     reasons = Counter(file.reason for file in skipped)
     first = {file.reason: file.path for file in reversed(tuple(skipped))}
     return "; ".join(

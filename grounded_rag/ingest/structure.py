@@ -1,4 +1,4 @@
-"""Headings of a document and the sections that they open."""
+"""Headings of a document, the sections that they open, and a composer of text with headings."""
 
 from __future__ import annotations
 
@@ -25,16 +25,10 @@ class Heading:
 def build_sections(
     length: int, headings: Sequence[Heading], pages: Sequence[Span] = ()
 ) -> tuple[Section, ...]:
-    """Return the sections that `headings` open.
+    """Return the sections that `headings` open in a text of `length` code points.
 
-    Args:
-        length: Code points of the text.
-        headings: Headings in reading order.
-        pages: Spans of the pages, in order, or empty.
-
-    Returns:
-        Sections in reading order; each runs from its heading to the next heading of any level,
-        so they are disjoint. Text before the first heading belongs to none.
+    Each runs from its heading to the next heading of any level, so they are disjoint. Text before
+    the first heading belongs to none.
     """
     sections: list[Section] = []
     path: list[Heading] = []
@@ -152,12 +146,7 @@ class Composer:
         self.break_block(2)
 
     def table(self, rows: Sequence[Sequence[str]], *, header_rows: int) -> None:
-        """Write rows as Markdown does, with a rule under the header.
-
-        Args:
-            rows: Texts of the cells.
-            header_rows: How many of the first rows are the header; 0 writes no rule.
-        """
+        """Write rows as Markdown does, with a rule under the header if there are header rows."""
         self.break_block(2)
         for number, row in enumerate(rows, start=1):
             self._row([" ".join(cell.split()).replace("|", "\\|") for cell in row])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from grounded_rag.errors import IndexMismatchError, InputError, ReadError
-from grounded_rag.index.records import DocumentState, IndexItem
 from grounded_rag.ingest import (
     RECIPE,
     FileToRead,
@@ -25,52 +24,19 @@ from grounded_rag.ingest import (
     read_document,
     scan,
 )
+from grounded_rag.ingest.readers import check_readers
+from grounded_rag.protocols import Reader
 from grounded_rag.types import Chunk, Document, Frozen
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from grounded_rag.index.records import Vector
+    from grounded_rag.index.records import DocumentState, Vector
     from grounded_rag.index.store import Index
 
 
-@dataclass(frozen=True)
-class EmbeddingChoice:
-    """The embedding, its token counter, and why there is none."""
-
-    embedding: BaseEmbedding | None
-    count: Callable[[str], int]
-    reason: str = ""
-
-
-def choose(embedding: BaseEmbedding | Literal["default"] | None) -> EmbeddingChoice:
-    """Return what a choice of embedding stands for, with a counter of its tokens."""
-    reason = ""
-    if embedding == "default":
-        from grounded_rag.index.embedding import default_embedding
-
-        found = default_embedding()
-        embedding, reason = found.embedding, found.reason
-    elif embedding is None:
-        reason = "no embedding was asked for"
-    counter = getattr(embedding, "count_tokens", None)
-    return EmbeddingChoice(embedding=embedding, count=counter or approximate_tokens, reason=reason)
-
-
-def approximate_tokens(text: str) -> int:
-    """Return about as many tokens as a subword tokenizer makes, rather more than fewer."""
-    return len(text.encode("utf-8", "surrogatepass")) // 3 + 1
-
-
 class IngestProgress(Frozen):
-    """One step of ingestion.
-
-    Attributes:
-        stage: What is being done.
-        done: Steps done, of `total`.
-        total: Steps of this stage, as far as known.
-        item: What was just done, for people.
-    """
+    """One step of ingestion: how many of a stage are done, and what was done just now."""
 
     stage: Literal["read", "embed"]
     done: Annotated[int, Field(ge=0)]
@@ -121,76 +87,13 @@ class IngestReport(Frozen):
     seconds: float = Field(default=0.0, description="Wall-clock seconds.")
 
 
-@dataclass(frozen=True)
-class Source:
-    """What a path holds; a folder's documents are kept together by where the folder is."""
-
-    found: Scan
-    corpus: str | None = None
-    corpus_id: str | None = None
-
-    @property
-    def origin(self) -> dict[str, str]:
-        """Metadata that tells the documents of one folder from those of another."""
-        if self.corpus is None or self.corpus_id is None:
-            return {}
-        return {"corpus": self.corpus, "corpus_id": self.corpus_id}
-
-
-def open_source(path: Path, *, strict: bool) -> Source:
-    """Return what a folder or a file holds, with what tells its documents from others."""
-    found = scan(path, strict=strict)
-    if not path.is_dir():
-        return Source(found=found)
-    place = str(path.resolve()).encode("utf-8", "surrogatepass")
-    return Source(
-        found=found,
-        corpus=path.resolve().name,
-        corpus_id=hashlib.sha256(place).hexdigest()[:12],
-    )
-
-
-def check_ids(doc_ids: Sequence[str]) -> None:
-    """Refuse two files of one name in one call, before anything is written."""
-    twice = [doc_id for doc_id, times in Counter(doc_ids).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"{twice[0]} is there twice, in two of the folders.",
-            hint="Ingest a folder that holds both, or use an index for each.",
-        )
-
-
-_BATCH_CHUNKS = 512
-"""Chunks that are embedded and written together: large enough for the vector store to be fast,
-small enough that an interrupted run keeps most of its work."""
-
-
-@dataclass(frozen=True)
-class _Prepared:
-    """A document that has to be written."""
-
-    read: ReadDocument
-    chunks: tuple[Chunk, ...]
-
-
-@dataclass
-class _Changes:
-    """What is found out about the documents while they are read."""
-
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    metadata_changed: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    failed: list[FailedFile] = field(default_factory=list)
-    warnings: list[FileWarning] = field(default_factory=list)
-
-
 def update_index(
     paths: Sequence[Path | str],
     *,
     index: Path | str,
     embedding: BaseEmbedding | Literal["default"] | None = "default",
     strict: bool = False,
+    readers: Mapping[str, Reader] | None = None,
     progress: ProgressHook | None = None,
 ) -> IngestReport:
     """Bring an index up to date with folders and files, creating it where there is none.
@@ -203,9 +106,12 @@ def update_index(
         index: Folder of the index.
         embedding: LlamaIndex embedding; "default" is the built-in one, None searches by words.
         strict: Raise on the first file that is of no supported kind or cannot be read.
+        readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before the
+            built-in ones. What they do wrong is a failed file.
         progress: Called after each step.
 
     Raises:
+        ConfigError: `readers` holds something else than readers.
         InputError: A folder is missing or empty, its manifest is broken, or a document of the
             same name came from another folder.
         ReadError: With `strict`, a file cannot be read; without, no file can.
@@ -215,25 +121,21 @@ def update_index(
     from grounded_rag.index.store import Index
 
     started = time.perf_counter()
-    tell = progress or (lambda _step: None)
-    sources = [open_source(Path(path), strict=strict) for path in paths]
-    model = choose(embedding)
+    report_step = progress or (lambda _step: None)
+    own = check_readers(readers)
+    sources = [_scan_path(Path(path), strict=strict, readers=own) for path in paths]
+    model = _choose(embedding)
     changes = _Changes()
-    documents = _read_all(sources, changes, strict=strict, tell=tell)
+    documents = _read_all(sources, changes, readers=own, strict=strict, report_step=report_step)
     with Index.open(index, embedding=model.embedding, write=True, create=True) as store:
         _check_words(store, model)
         prepared = _compare(store, documents, model, changes)
-        embedded = _write(store, prepared, model, tell)
+        embedded = _write(store, prepared, model, report_step)
         gone = _prune(store, sources)
     return IngestReport(
-        added=tuple(changes.added),
-        changed=tuple(changes.changed),
-        metadata_changed=tuple(changes.metadata_changed),
+        **vars(changes),
         removed=tuple(gone),
-        unchanged=tuple(changes.unchanged),
         skipped=tuple(skipped for source in sources for skipped in source.found.skipped),
-        failed=tuple(changes.failed),
-        warnings=tuple(changes.warnings),
         chunks=sum(len(item.chunks) for item in prepared),
         embedded=embedded,
         words_only=model.reason,
@@ -241,7 +143,95 @@ def update_index(
     )
 
 
-def _check_words(store: Index, model: EmbeddingChoice) -> None:
+@dataclass(frozen=True)
+class _Prepared:
+    """A document that has to be written."""
+
+    read: ReadDocument
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass
+class _Changes:
+    """What is found out about the documents while they are read: fields of `IngestReport`."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    metadata_changed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    failed: list[FailedFile] = field(default_factory=list)
+    warnings: list[FileWarning] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _ScannedPath:
+    """What a path holds; a folder's documents are kept together by where the folder is."""
+
+    found: Scan
+    corpus: str | None = None
+    corpus_id: str | None = None
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Metadata that keeps the documents of one folder apart from those of another."""
+        if self.corpus is None or self.corpus_id is None:
+            return {}
+        return {"corpus": self.corpus, "corpus_id": self.corpus_id}
+
+
+def _scan_path(path: Path, *, strict: bool, readers: Mapping[str, Reader]) -> _ScannedPath:
+    found = scan(path, strict=strict, readers=readers)
+    if not path.is_dir():
+        return _ScannedPath(found=found)
+    place = str(path.resolve()).encode("utf-8", "surrogatepass")
+    return _ScannedPath(
+        found=found,
+        corpus=path.resolve().name,
+        corpus_id=hashlib.sha256(place).hexdigest()[:12],
+    )
+
+
+def _check_ids(doc_ids: Sequence[str]) -> None:
+    """Refuse two files of one name in one call, before anything is written."""
+    twice = [doc_id for doc_id, times in Counter(doc_ids).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"{twice[0]} is there twice, in two of the folders.",
+            hint="Ingest a folder that holds both, or use an index for each.",
+        )
+
+
+@dataclass(frozen=True)
+class _EmbeddingChoice:
+    """The embedding, its token counter, and why there is no embedding."""
+
+    embedding: BaseEmbedding | None
+    count: Callable[[str], int]
+    reason: str = ""
+
+
+def _choose(embedding: BaseEmbedding | Literal["default"] | None) -> _EmbeddingChoice:
+    """Return what a choice of embedding stands for, with a counter of its tokens."""
+    reason = ""
+    if embedding == "default":
+        from grounded_rag.index.embedding import default_embedding
+
+        found = default_embedding()
+        embedding, reason = found.embedding, found.reason
+    elif embedding is None:
+        reason = "no embedding was asked for"
+    counter = getattr(embedding, "count_tokens", None)
+    return _EmbeddingChoice(
+        embedding=embedding, count=counter or _approximate_tokens, reason=reason
+    )
+
+
+def _approximate_tokens(text: str) -> int:
+    """Return about as many tokens as a subword tokenizer makes, rather more than fewer."""
+    return len(text.encode("utf-8", "surrogatepass")) // 3 + 1
+
+
+def _check_words(store: Index, model: _EmbeddingChoice) -> None:
     """Refuse to add documents without vectors to an index that has them."""
     if model.embedding is None and store.identity is not None:
         raise IndexMismatchError(
@@ -252,16 +242,21 @@ def _check_words(store: Index, model: EmbeddingChoice) -> None:
 
 
 def _read_all(
-    sources: Sequence[Source], changes: _Changes, *, strict: bool, tell: ProgressHook
+    sources: Sequence[_ScannedPath],
+    changes: _Changes,
+    *,
+    readers: Mapping[str, Reader],
+    strict: bool,
+    report_step: ProgressHook,
 ) -> list[ReadDocument]:
     """Read every file; those that cannot be read are noted, and all others returned."""
     files = [(file, source.origin) for source in sources for file in source.found.files]
-    check_ids([file.doc_id for file, _ in files])
+    _check_ids([file.doc_id for file, _ in files])
     documents: list[ReadDocument] = []
     first_error: ReadError | None = None
     for done, (file, origin) in enumerate(files, start=1):
         try:
-            read = read_document(file, overrides=origin)
+            read = read_document(file, overrides=origin, readers=readers)
         except ReadError as error:
             if strict:
                 raise
@@ -272,14 +267,14 @@ def _read_all(
             changes.warnings.extend(
                 FileWarning(path=file.doc_id, message=warning) for warning in read.warnings
             )
-        tell(IngestProgress(stage="read", done=done, total=len(files), item=file.doc_id))
+        report_step(IngestProgress(stage="read", done=done, total=len(files), item=file.doc_id))
     if first_error is not None and not documents:
         raise first_error
     return documents
 
 
 def _compare(
-    store: Index, documents: Sequence[ReadDocument], model: EmbeddingChoice, changes: _Changes
+    store: Index, documents: Sequence[ReadDocument], model: _EmbeddingChoice, changes: _Changes
 ) -> list[_Prepared]:
     """Return the documents that differ from the index, cut into chunks."""
     states = store.states()
@@ -328,9 +323,12 @@ def _check_owner(store: Index, document: Document) -> None:
 
 
 def _write(
-    store: Index, prepared: Sequence[_Prepared], model: EmbeddingChoice, tell: ProgressHook
+    store: Index, prepared: Sequence[_Prepared], model: _EmbeddingChoice, report_step: ProgressHook
 ) -> int:
     """Embed what is missing and write batch by batch; return the number of embedded chunks."""
+    # Not at the top: the command line imports this module for its types, and that brings numpy.
+    from grounded_rag.index.records import IndexItem
+
     missing = store.missing_vectors([c.id for item in prepared for c in item.chunks])
     done = 0
     for batch in _batches(prepared):
@@ -340,7 +338,7 @@ def _write(
             for c in item.chunks
             if c.id in missing
         }
-        vectors = _embed(texts, model, tell, done=done, total=len(missing))
+        vectors = _embed(texts, model, report_step, done=done, total=len(missing))
         done += len(texts)
         store.replace_many(
             [
@@ -358,17 +356,27 @@ def _write(
 
 
 def _embed(
-    texts: dict[str, str], model: EmbeddingChoice, tell: ProgressHook, *, done: int, total: int
+    texts: dict[str, str],
+    model: _EmbeddingChoice,
+    report_step: ProgressHook,
+    *,
+    done: int,
+    total: int,
 ) -> dict[str, Vector]:
     if not texts or model.embedding is None:
         return {}
     from grounded_rag.index.embedding import embed_texts
 
     def step(count: int, _of: int) -> None:
-        tell(IngestProgress(stage="embed", done=done + count, total=total))
+        report_step(IngestProgress(stage="embed", done=done + count, total=total))
 
     rows = embed_texts(model.embedding, list(texts.values()), progress=step)
     return dict(zip(texts, rows, strict=True))
+
+
+_BATCH_CHUNKS = 512
+"""Chunks that are embedded and written together: large enough for the vector store to be fast,
+small enough that an interrupted run keeps most of its work."""
 
 
 def _batches(prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
@@ -384,12 +392,14 @@ def _batches(prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
         yield batch
 
 
-def _prune(store: Index, sources: Sequence[Source]) -> list[str]:
+def _prune(store: Index, sources: Sequence[_ScannedPath]) -> list[str]:
     """Take documents out whose files are gone from a folder that was scanned."""
     seen: dict[str, set[str]] = {}
     for source in sources:
         if source.corpus_id is not None:
+            # A file that only lacks a reader this time is not gone: its last version stays.
             ids = {file.doc_id for file in source.found.files}
+            ids.update(file.path for file in source.found.skipped)
             seen.setdefault(source.corpus_id, set()).update(ids)
     gone = []
     for doc_id in store.states():

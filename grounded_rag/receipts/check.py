@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 
 from grounded_rag._sync import BackgroundLoop
 from grounded_rag.errors import ReceiptError
+from grounded_rag.protocols import Reader
 from grounded_rag.receipts.differences import CurrentDocument
 from grounded_rag.receipts.findings import (
     UNCHANGED,
@@ -84,6 +85,7 @@ def verify_receipt(
     as_of: Instant | str | None = None,
     rules: Rules | None = None,
     public_key: bytes | None = None,
+    readers: Mapping[str, Reader] | None = None,
 ) -> ReceiptCheck:
     """Check a receipt again, offline: the verifier runs on its claims, then today's text counts.
 
@@ -101,6 +103,7 @@ def verify_receipt(
         rules: Your own checks that gave the answer, and deciders to ask again; quote match,
             spans-only and age come from the receipt's own policy.
         public_key: Raw Ed25519 public key that must have signed the receipt, or None.
+        readers: Readers of one's own by suffix that the folder was ingested with.
 
     Returns:
         For each claim what became of its text, and what no longer holds about its sources.
@@ -113,7 +116,7 @@ def verify_receipt(
     """
     moment = parse_instant(as_of) or today_utc()
     with (
-        open_library(index=index, folder=folder, as_of=moment) as library,
+        open_library(index=index, folder=folder, as_of=moment, readers=readers) as library,
         ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
     ):
         return checker.check(receipt)
@@ -127,6 +130,7 @@ def audit_receipts(
     as_of: Instant | str | None = None,
     rules: Rules | None = None,
     public_key: bytes | None = None,
+    readers: Mapping[str, Reader] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> AuditReport:
     """Check every receipt of a folder against the documents as they are now.
@@ -139,6 +143,7 @@ def audit_receipts(
         rules: Your own checks that gave the answers, and deciders to ask again; see
             `verify_receipt`.
         public_key: Raw Ed25519 public key that must have signed every receipt, or None.
+        readers: Your own file formats of a folder, as for `update_index`.
         progress: Called with the number of files done.
 
     Raises:
@@ -155,7 +160,7 @@ def audit_receipts(
     unreadable: list[UnreadableReceipt] = []
     refusals = 0
     with (
-        open_library(index=index, folder=folder, as_of=moment) as library,
+        open_library(index=index, folder=folder, as_of=moment, readers=readers) as library,
         ReceiptChecker(library, rules=rules, public_key=public_key) as checker,
     ):
         for done, file in enumerate(files, start=1):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grounded_rag.errors import InputError, ReadError
+from grounded_rag.protocols import Reader
 from grounded_rag.receipts.differences import CurrentDocument
 from grounded_rag.receipts.findings import Against
 from grounded_rag.types import Document, Instant, ReceiptSource
@@ -64,13 +65,16 @@ class FolderLibrary(Library):
 
     kind = "folder"
 
-    def __init__(self, folder: Path, as_of: Instant) -> None:
+    def __init__(
+        self, folder: Path, as_of: Instant, *, readers: Mapping[str, Reader] | None = None
+    ) -> None:
         from grounded_rag.ingest import scan
 
         super().__init__(as_of)
+        self._readers = readers
         if not folder.is_dir():
             raise InputError(f"{folder} is no folder.", hint="Name the folder of the documents.")
-        self._files = {file.doc_id: file for file in scan(folder).files}
+        self._files = {file.doc_id: file for file in scan(folder, readers=readers).files}
 
     def ids(self) -> Sequence[str]:
         """Return the paths of all files of a known kind."""
@@ -93,7 +97,7 @@ class FolderLibrary(Library):
 
         if doc_id in self._files:
             with contextlib.suppress(ReadError, InputError):
-                return read_document(self._files[doc_id]).document
+                return read_document(self._files[doc_id], readers=self._readers).document
         return None
 
 
@@ -151,7 +155,11 @@ class IndexLibrary(Library):
 
 @contextlib.contextmanager
 def open_library(
-    *, index: Path | str | None, folder: Path | str | None, as_of: Instant
+    *,
+    index: Path | str | None,
+    folder: Path | str | None,
+    as_of: Instant,
+    readers: Mapping[str, Reader] | None = None,
 ) -> Iterator[Library]:
     """Open the documents to compare receipts with.
 
@@ -159,6 +167,7 @@ def open_library(
         index: Folder of an index.
         folder: Folder of documents; only one of the two may be named, or none.
         as_of: Moment for which the documents are read.
+        readers: Readers of one's own by suffix that the folder was ingested with.
 
     Raises:
         InputError: Both are named, or the folder cannot be used.
@@ -170,6 +179,6 @@ def open_library(
         with contextlib.closing(IndexLibrary(Path(index), as_of)) as library:
             yield library
     elif folder is not None:
-        yield FolderLibrary(Path(folder), as_of)
+        yield FolderLibrary(Path(folder), as_of, readers=readers)
     else:
         yield Library(as_of)

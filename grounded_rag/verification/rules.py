@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError
+from grounded_rag.plugins import check_part
 from grounded_rag.protocols import EntailmentModel, Judge, SupportCheck
 from grounded_rag.types import Tier
 
@@ -118,6 +119,9 @@ def rules_from(
         "timeout": timeout,
     }
     given = {name: value for name, value in single.items() if value is not None}
+    for name in ("entailment", "judge"):
+        if name in given:
+            check_part(given[name], name)
     if rules is None:
         return replace(Rules(), **given)  # type: ignore[arg-type]  # each has its field's type
     if given:

@@ -5,7 +5,6 @@ Waits for one line `FOLDER TURN` on its standard input, so that the slow imports
 
 import sys
 
-import chromadb.api.models.Collection
 import chromadb.api.rust  # noqa: F401
 from index_documents import DIMENSION, document, put, vector_of
 

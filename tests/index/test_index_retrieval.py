@@ -5,6 +5,7 @@ import threading
 import pytest
 from index_documents import cut, document, put
 from index_helpers import TextEmbedding, retrieve, texts
+from llama_index.core.postprocessor import SimilarityPostprocessor
 
 from grounded_rag.errors import ConfigError, IndexMismatchError
 from grounded_rag.index.retrieval import HybridRetriever
@@ -81,8 +82,6 @@ def test_fusion_counts_ranks_by_id():
         ("c", ("dense",)),
     ]
     assert fused[0].score == pytest.approx(1 / 62 + 1 / 61)
-    heavy = fuse([Ranking("dense", ["a"]), Ranking("lexical", ["b"], weight=2.0)])
-    assert [item.chunk_id for item in heavy] == ["b", "a"]
 
 
 def test_arrangement_keeps_successors_with_what_they_replace():
@@ -106,9 +105,36 @@ def test_a_superseded_hit_brings_the_successor_that_holds_today(rates, embedding
 
 
 def test_the_successors_best_chunk_is_chosen_by_the_question(rates, embedding):
-    rates.set_metadata("sheet-26", title="The savings rate")
+    renamed = rates.document("sheet-26").model_copy(update={"title": "The savings rate"})
+    put(rates, embedding, renamed)
     found = retrieve(rates, embedding, "savings rate deposits", k=1, as_of=TODAY, signals="lexical")
     assert texts(found) == ["Deposits earn 5% a year."]
+
+
+def test_each_hit_of_a_superseded_document_brings_another_chunk_of_its_successor(index, embedding):
+    old = Validity(effective_from=JAN_24, superseded_by="new")
+    put(
+        index,
+        embedding,
+        document("old", "Fees: cards cost 1.", "Fees: cash costs 2.", validity=old),
+        document(
+            "new",
+            "Hours are on the web.",
+            "Fees: cards cost 3, all cards.",
+            "Fees, in short.",
+            validity=Validity(effective_from=JAN_26),
+        ),
+    )
+    retriever = HybridRetriever(index, embedding=embedding, signals="lexical")
+    found = retriever._candidates(Query(text="fees cards cost", k=5, as_of=TODAY), 30)
+    by_id = {hit.chunk.id: hit.chunk for hit in found.chunks}
+    hits = [hit.chunk for hit in found.chunks if hit.chunk.doc_id == "old"]
+    assert [chunk.text for chunk in hits] == ["Fees: cards cost 1.", "Fees: cash costs 2."]
+    # The best hit is answered by the successor's best chunk, the second by its second.
+    assert [by_id[found.successors[chunk.id]].text for chunk in hits] == [
+        "Fees: cards cost 3, all cards.",
+        "Fees, in short.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -372,6 +398,9 @@ def test_retrievers_of_another_model_are_refused(index, embedding):
         HybridRetriever(index, embedding=TextEmbedding(model_name="other"))
     with pytest.raises(ConfigError):
         HybridRetriever(index, signals="dense")
+    with pytest.raises(ConfigError, match="no Reranker") as caught:
+        HybridRetriever(index, rerankers=[SimilarityPostprocessor()])
+    assert "PostprocessorReranker(postprocessor)" in caught.value.hint
     assert HybridRetriever(index).lexical_only
     assert not HybridRetriever(index, embedding=embedding).lexical_only
 

@@ -136,20 +136,18 @@ def test_metadata_is_corrected_without_embedding_and_what_is_left_out_is_cleared
     )
     put(index, embedding, doc, document("b", "Other."))
     embedding.embedded.clear()
-    index.set_metadata("a", validity=Validity(reviewed_on=dt.date(2026, 1, 1)))
+    reviewed = Validity(reviewed_on=dt.date(2026, 1, 1))
+    put(index, embedding, doc.model_copy(update={"validity": reviewed}))
     assert index.entry("a").validity == Validity(reviewed_on=dt.date(2026, 1, 1))
-    index.set_metadata("a", validity=Validity(), title="Zebra", trust="untrusted", metadata={})
+    renamed = doc.model_copy(update={"validity": Validity(), "title": "Zebra"})
+    put(index, embedding, renamed, trust="untrusted")
     entry = index.entry("a")
     assert (entry.validity, entry.title, entry.trust) == (Validity(), "Zebra", "untrusted")
     hit = retrieve(index, embedding, "zebra", signals="lexical")[0]
     assert (hit.validity, hit.title, hit.trust) == (Validity(), "Zebra", "untrusted")
-    assert index.states()["a"].metadata_hash == metadata_hash(
-        doc.model_copy(update={"validity": Validity(), "title": "Zebra"}), trust="untrusted"
-    )
+    assert index.states()["a"].metadata_hash == metadata_hash(renamed, trust="untrusted")
     assert embedding.embedded == []
     assert index.status().versions == 2
-    with pytest.raises(StoreError, match="no document"):
-        index.set_metadata("missing", title="x")
 
 
 def test_ingesting_the_same_text_with_other_metadata_clears_the_old(index, embedding):
@@ -172,7 +170,7 @@ def test_chunks_that_are_no_slices_are_refused(index, change, message):
     doc = document("a", "Text.")
     chunk = cut(doc)[0].model_copy(update=change)
     with pytest.raises(StoreError, match=message):
-        index.replace(doc, [chunk], {chunk.id: [1.0] * 16})
+        index.replace_many([IndexItem(doc, [chunk], {chunk.id: [1.0] * 16})])
     assert index.states() == {}
 
 
@@ -197,10 +195,10 @@ def test_broken_batches_write_nothing(index, embedding):
         index.replace_many([IndexItem(good, [], {}), IndexItem(good, [], {})])
     for wrong in ([float("nan")] * 16, [0.0] * 16, [1.0] * 3):
         with pytest.raises(StoreError):
-            index.replace(good, cut(good), {cut(good)[0].id: wrong})
+            index.replace_many([IndexItem(good, cut(good), {cut(good)[0].id: wrong})])
     surrogate = good.model_copy(update={"text": "a\ud800b"})
     with pytest.raises(StoreError, match="lone surrogate at code point 1"):
-        index.replace(surrogate, [], {})
+        index.replace_many([IndexItem(surrogate, [], {})])
     assert index.states() == {}
     assert index.status().versions == 0
     assert index.audit().clean
@@ -211,7 +209,7 @@ def test_a_chunk_id_never_gets_another_text(index, embedding):
     doc = document("a", "Second.")
     reused = cut(doc)[0].model_copy(update={"id": cut(document("a", "First."))[0].id})
     with pytest.raises(StoreError, match="already names another text"):
-        index.replace(doc, [reused], {reused.id: vector_of("Second.")})
+        index.replace_many([IndexItem(doc, [reused], {reused.id: vector_of("Second.")})])
     assert_whole(index, embedding)
 
 
@@ -258,7 +256,6 @@ def test_readers_cannot_write(folder, index, embedding):
         for action in (
             lambda: put(reader, embedding, document("b", "Text.")),
             lambda: reader.remove("a"),
-            lambda: reader.set_metadata("a", title="x"),
             lambda: reader.audit(mend=True),
         ):
             with pytest.raises(StoreError, match="reading only"):
@@ -346,3 +343,23 @@ def test_status_counts(index, embedding):
     assert status.embedding.name == "text-embedding"
     assert status.bytes_on_disk > 10_000
     assert sha("One.") == index.states()["a"].content_hash
+
+
+@pytest.mark.parametrize(
+    ("field", "old", "new"), [("title", "Aardvark", "Zebra"), ("headings", "Aardvark", "Zebra")]
+)
+def test_a_chunk_that_stays_is_found_by_its_new_context_and_not_by_the_old(
+    index, embedding, field, old, new
+):
+    """Both chunks stay, and the text around them changes: their rows must follow."""
+    for word, last in ((old, "Gone."), (new, "Come.")):
+        doc = document("a", "Stays.", last, title=word if field == "title" else "Same")
+        chunks = [
+            chunk.model_copy(update={"headings": (word if field == "headings" else "Same",)})
+            for chunk in cut(doc)
+        ]
+        vectors = {chunk.id: vector_of(chunk.text) for chunk in chunks}
+        index.replace_many([IndexItem(doc, chunks, vectors)])
+    assert "Stays." in texts(retrieve(index, embedding, new, signals="lexical"))
+    assert retrieve(index, embedding, old, signals="lexical") == []
+    assert index.audit().clean

@@ -1,4 +1,4 @@
-"""Styles and list numbers of a DOCX document."""
+"""The package of a DOCX file, opened with limits, and its styles and list numbers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,7 @@ _HINT = "Open it and save it again as DOCX."
 
 
 class Package:
-    """An opened DOCX file that hands out its XML parts.
-
-    Args:
-        data: Bytes of the file.
-        source: Its name, for messages.
-        max_unpacked: Most bytes that all parts together may unpack to.
+    """An opened DOCX file that hands out its XML parts, which unpack to at most `max_unpacked`.
 
     Raises:
         EncryptedError: It needs a password.
@@ -198,7 +193,7 @@ def numbering_of(properties: Element | None) -> Numbering | None:
 
 
 class ListLabels:
-    """Counts list items and tells the label that a reader sees before each."""
+    """Counts list items and returns the label that a reader sees before each."""
 
     def __init__(self, root: Element | None) -> None:
         self._levels: dict[str, list[Element]] = {}
@@ -228,9 +223,9 @@ class ListLabels:
         if form == "bullet" or level is None:
             return "- "
         pattern = value_of(level.find(f"{W}lvlText"))
-        return _PLACE.sub(lambda match: self._told(numbering, int(match[1]) - 1), pattern) + " "
+        return _PLACE.sub(lambda match: self._counted(numbering, int(match[1]) - 1), pattern) + " "
 
-    def _told(self, numbering: Numbering, depth: int) -> str:
+    def _counted(self, numbering: Numbering, depth: int) -> str:
         level = self._level(numbering.list_id, depth)
         number = self._counts[numbering.list_id].get(depth, 1)
         return _number(number, value_of(level.find(f"{W}numFmt")) if level is not None else "")

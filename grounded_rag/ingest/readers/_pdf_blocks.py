@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-from grounded_rag.ingest.readers._pdf_lines import Line, Segment
+from grounded_rag.ingest.readers._pdf_lines import PdfLine, Segment
 
-_CAPTION = re.compile(r"(?:Table|Figure|Tab\.|Fig\.|Tabelle|Abbildung)\s+[0-9]")
+_CAPTION = re.compile(r"(?:PdfTable|Figure|Tab\.|Fig\.|Tabelle|Abbildung)\s+[0-9]")
 _ALIGNED = 4.0
 _COLUMN_LINES = 5
 _COLUMN_CHARACTERS = 18
@@ -23,7 +23,7 @@ _DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PdfTable:
     """Rows of a table and whether the first is its header."""
 
     rows: tuple[tuple[str, ...], ...]
@@ -38,14 +38,14 @@ class Fonts:
     body_bold: bool
     styles: tuple[tuple[float, bool], ...]
 
-    def level(self, line: Line) -> int | None:
+    def level(self, line: PdfLine) -> int | None:
         """Return the level of a heading, 1 the outermost, or None where `line` is text."""
         if not _may_head(line, body=self.body, body_bold=self.body_bold):
             return None
         return min(_DEEPEST, self.styles.index(_style(line)) + 1)
 
 
-def read_fonts(lines: Iterable[Line]) -> Fonts:
+def read_fonts(lines: Iterable[PdfLine]) -> Fonts:
     """Return the fonts of a document, from all its lines."""
     every = list(lines)
     weights: Counter[tuple[float, bool]] = Counter()
@@ -56,21 +56,17 @@ def read_fonts(lines: Iterable[Line]) -> Fonts:
     return Fonts(body, body_bold, tuple(sorted(styles, reverse=True)))
 
 
-def order_columns(lines: Sequence[Line]) -> tuple[list[Line], bool]:
-    """Put two columns that the file sets across, line by line, one after the other.
-
-    Returns:
-        The lines, and whether any were moved.
-    """
-    ordered: list[Line] = []
+def order_columns(lines: Sequence[PdfLine]) -> tuple[list[PdfLine], bool]:
+    """Put two columns that are set across one after the other; say whether any line moved."""
+    ordered: list[PdfLine] = []
     moved = False
     index = 0
     while index < len(lines):
         end = _aligned_run(lines, index)
         run = lines[index:end]
         if len(run) >= _COLUMN_LINES and len(run[0].segments) == 2 and _is_prose(run):
-            ordered += [Line((line.segments[0],)) for line in run]
-            ordered += [Line((line.segments[1],)) for line in run]
+            ordered += [PdfLine((line.segments[0],)) for line in run]
+            ordered += [PdfLine((line.segments[1],)) for line in run]
             moved = True
         else:
             ordered += run
@@ -78,23 +74,23 @@ def order_columns(lines: Sequence[Line]) -> tuple[list[Line], bool]:
     return ordered, moved
 
 
-def group_tables(lines: Sequence[Line]) -> list[Line | Table]:
+def group_tables(lines: Sequence[PdfLine]) -> list[PdfLine | PdfTable]:
     """Replace runs of lines whose segments stand below each other by tables."""
-    grouped: list[Line | Table] = []
+    grouped: list[PdfLine | PdfTable] = []
     index = 0
     while index < len(lines):
         end = _aligned_run(lines, index)
         run = lines[index:end]
         if len(run) > 1:
             rows = tuple(tuple(segment.text for segment in line.segments) for line in run)
-            grouped.append(Table(rows, has_header=run[0].bold and not run[1].bold))
+            grouped.append(PdfTable(rows, has_header=run[0].bold and not run[1].bold))
         else:
             grouped += run
         index = end
     return grouped
 
 
-def _aligned_run(lines: Sequence[Line], start: int) -> int:
+def _aligned_run(lines: Sequence[PdfLine], start: int) -> int:
     """Return the end of the run of lines whose segments stand below those of the first."""
     columns = len(lines[start].segments)
     end = start + 1
@@ -117,18 +113,18 @@ def _are_aligned(above: Segment, below: Segment) -> bool:
     return min(left, right, middle) <= _ALIGNED
 
 
-def _is_prose(run: Sequence[Line]) -> bool:
+def _is_prose(run: Sequence[PdfLine]) -> bool:
     """Whether both columns are running text: long lines on either side of one gutter."""
     return all(
         mean(len(line.segments[side].text) for line in run) >= _COLUMN_CHARACTERS for side in (0, 1)
     )
 
 
-def _style(line: Line) -> tuple[float, bool]:
+def _style(line: PdfLine) -> tuple[float, bool]:
     return round(2 * line.size) / 2, line.bold
 
 
-def _may_head(line: Line, *, body: float, body_bold: bool) -> bool:
+def _may_head(line: PdfLine, *, body: float, body_bold: bool) -> bool:
     text = line.text
     if len(text) > _LONGEST_HEADING or not any(map(str.isalpha, text)) or _CAPTION.match(text):
         return False
@@ -152,13 +148,10 @@ _COLUMN_START = 60.0
 class TextBlock:
     """Lines that belong together: a heading where `level` is given, else a paragraph.
 
-    Attributes:
-        lines: The lines.
-        level: Level of the heading, or None.
-        close: Whether it follows the block above without a gap.
+    It is `close` where it follows the block above without a gap.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[PdfLine, ...]
     level: int | None
     close: bool
 
@@ -172,15 +165,15 @@ class TextBlock:
         return "".join(parts)
 
 
-def split_blocks(lines: Sequence[Line], fonts: Fonts) -> Iterator[TextBlock | Table]:
+def split_blocks(lines: Sequence[PdfLine], fonts: Fonts) -> Iterator[TextBlock | PdfTable]:
     """Yield the headings, paragraphs and tables of a page, in order."""
     margins = _right_edges(lines)
     pitch = _pitch(lines)
     levels = _levels(lines, fonts)
-    pending: list[Line] = []
+    pending: list[PdfLine] = []
     close = False
     for item in group_tables(lines):
-        if isinstance(item, Table):
+        if isinstance(item, PdfTable):
             if pending:
                 yield TextBlock(tuple(pending), levels.get(id(pending[0])), close)
             pending = []
@@ -205,7 +198,7 @@ def split_blocks(lines: Sequence[Line], fonts: Fonts) -> Iterator[TextBlock | Ta
         yield TextBlock(tuple(pending), levels.get(id(pending[0])), close)
 
 
-def _levels(lines: Sequence[Line], fonts: Fonts) -> dict[int, int]:
+def _levels(lines: Sequence[PdfLine], fonts: Fonts) -> dict[int, int]:
     """Return the levels of the headings by the identity of their lines.
 
     Headings are no evidence, so what is bold and only as large as the body must look like one: it
@@ -225,7 +218,7 @@ def _levels(lines: Sequence[Line], fonts: Fonts) -> dict[int, int]:
     return levels
 
 
-def _is_sentence(lines: Sequence[Line], index: int) -> bool:
+def _is_sentence(lines: Sequence[PdfLine], index: int) -> bool:
     """Whether the bold lines around `index` are, or belong to, running text."""
     first = last = index
     while first > 0 and _is_bold_pair(lines[first - 1], lines[first]):
@@ -242,11 +235,11 @@ def _is_sentence(lines: Sequence[Line], index: int) -> bool:
     )
 
 
-def _is_bold_pair(line: Line, below: Line) -> bool:
+def _is_bold_pair(line: PdfLine, below: PdfLine) -> bool:
     return line.bold and below.bold and 0 < line.y0 - below.y0 < 1.5 * below.size
 
 
-def _left_edge(lines: Sequence[Line]) -> float:
+def _left_edge(lines: Sequence[PdfLine]) -> float:
     """Return the left edge at which most characters of the page start."""
     weights: Counter[int] = Counter()
     for line in lines:
@@ -254,12 +247,12 @@ def _left_edge(lines: Sequence[Line]) -> float:
     return float(weights.most_common(1)[0][0]) if weights else 0.0
 
 
-def _is_near(line: Line, below: Line, pitch: float) -> bool:
+def _is_near(line: PdfLine, below: PdfLine, pitch: float) -> bool:
     step = line.y0 - below.y0
     return 0 < step <= _NEW_PARAGRAPH * max(pitch, 0.9 * line.size)
 
 
-def _wraps(line: Line, below: Line, margins: dict[int, float]) -> bool:
+def _wraps(line: PdfLine, below: PdfLine, margins: dict[int, float]) -> bool:
     """Whether `line` ends only because the first word of `below` did not fit."""
     if len(line.text) < _SHORTEST_WRAPPED or _ITEM.match(below.text) or _LEADERS.search(line.text):
         return False
@@ -273,11 +266,11 @@ def _wraps(line: Line, below: Line, margins: dict[int, float]) -> bool:
     return line.x1 + 1.3 * width + 0.4 * line.size >= right
 
 
-def _column(line: Line) -> int:
+def _column(line: PdfLine) -> int:
     return int(line.x0 // _COLUMN_START)
 
 
-def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
+def _right_edges(lines: Sequence[PdfLine]) -> dict[int, float]:
     """Return the right edge of the lines that start in each band of the page."""
     edges: dict[int, float] = {}
     for line in lines:
@@ -285,7 +278,7 @@ def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
     return edges
 
 
-def _pitch(lines: Sequence[Line]) -> float:
+def _pitch(lines: Sequence[PdfLine]) -> float:
     """Return the usual distance between baselines on a page, in points."""
     steps = [
         above.y0 - below.y0

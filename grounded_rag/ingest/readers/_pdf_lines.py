@@ -44,7 +44,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """Segments on one baseline, from left to right."""
 
     segments: tuple[Segment, ...]
@@ -91,14 +91,14 @@ class _Word:
     ends_line: bool = False
 
 
-def read_lines(page: PdfPage) -> list[Line]:
+def read_lines(page: PdfPage) -> list[PdfLine]:
     """Return the lines of a page in content order; what lies on one baseline is one line."""
     textpage = page.get_textpage()
     try:
         words = list(_words(page, textpage))
     finally:
         textpage.close()
-    lines: list[Line] = []
+    lines: list[PdfLine] = []
     current: list[_Word] = []
     for word in words:
         if current and not _follows(current[-1], word):
@@ -118,26 +118,26 @@ def _follows(before: _Word, word: _Word) -> bool:
     return overlap > min(before.y1 - before.y0, word.y1 - word.y0) / 2
 
 
-def _line_of(words: Sequence[_Word]) -> Line:
+def _line_of(words: Sequence[_Word]) -> PdfLine:
     tallest = max(word.y1 - word.y0 for word in words)
     floor = min(word.y0 for word in words if word.y1 - word.y0 > _SHRUNK * tallest)
     groups: list[list[_Word]] = []
     for word in words:
         small = word.y1 - word.y0 < _SHRUNK * tallest and word.y0 > floor + _LIFTED * tallest
-        told = replace(word, text=raised(word.text)) if small else word
+        shown = replace(word, text=raised(word.text)) if small else word
         joins = groups and (
             word.x0 - groups[-1][-1].x1 <= _GAP * tallest
             or (len(groups[-1]) == 1 and _BULLET.match(groups[-1][0].text))
         )
         if joins:
-            groups[-1].append(told)
+            groups[-1].append(shown)
         else:
-            groups.append([told])
-    return Line(tuple(_segment_of(group) for group in groups))
+            groups.append([shown])
+    return PdfLine(tuple(_segment_of(group) for group in groups))
 
 
 def _segment_of(words: Sequence[_Word]) -> Segment:
-    # The longest word tells the height: a tick or an arrow of another font may be taller.
+    # The longest word decides the height: a tick or an arrow of another font may be taller.
     longest = max(words, key=lambda word: len(word.text))
     return Segment(
         text=" ".join(word.text for word in words),
@@ -249,20 +249,16 @@ _SHARE = 0.4
 _LEAST_PAGES = 3
 
 
-def strip_running_heads(pages: Sequence[list[Line]]) -> tuple[list[list[Line]], tuple[str, ...]]:
-    """Take repeated lines off the top and the bottom of pages.
+def strip_running_heads(
+    pages: Sequence[list[PdfLine]],
+) -> tuple[list[list[PdfLine]], tuple[str, ...]]:
+    """Take repeated lines off the top and the bottom of pages, and return an example of each.
 
     A line goes only if it stands at the same height on many pages and all its numbers are either
     the same everywhere or count with the pages; a table that goes on over pages is safe.
-
-    Args:
-        pages: Lines of each page.
-
-    Returns:
-        The remaining lines of each page, and one example of each line that was taken off.
     """
     needed = max(_LEAST_PAGES if len(pages) > 2 else 2, _SHARE * len(pages))
-    candidates: dict[str, list[tuple[int, Line]]] = defaultdict(list)
+    candidates: dict[str, list[tuple[int, PdfLine]]] = defaultdict(list)
     for number, lines in enumerate(pages):
         by_height = sorted(lines, key=lambda line: line.y0)
         edge = {id(line): line for line in (*by_height[:_AT_EDGE], *by_height[-_AT_EDGE:])}
@@ -280,7 +276,7 @@ def strip_running_heads(pages: Sequence[list[Line]]) -> tuple[list[list[Line]], 
     return kept, tuple(examples)
 
 
-def _counts_along(places: Sequence[tuple[int, Line]]) -> bool:
+def _counts_along(places: Sequence[tuple[int, PdfLine]]) -> bool:
     rows = [
         (number, [int(digits[:9]) for digits in _DIGITS.findall(line.text)])
         for number, line in places

@@ -53,14 +53,10 @@ _NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"
 
 
 class InlineReader:
-    """Reads paragraphs and remembers what it left out, the notes referred to, and text boxes.
-
-    Attributes:
-        notes: Kind and id of each note, in the order of their first mention.
-        deletions: Tracked deletions left out so far.
-    """
+    """Reads paragraphs and remembers what it left out, the notes referred to, and text boxes."""
 
     def __init__(self) -> None:
+        # Kind and id of each note, in the order of their first mention.
         self.notes: list[tuple[str, str]] = []
         self.deletions = 0
         self._insertions = 0
@@ -205,10 +201,6 @@ class DocxReader:
     """Reads the body of a Word document as a reader sees it with all changes accepted.
 
     Headers, footers and comments are left out.
-
-    Attributes:
-        max_bytes: Largest accepted file.
-        max_unpacked: Most bytes that its parts may unpack to.
     """
 
     max_bytes: int = MAX_BYTES
@@ -223,7 +215,7 @@ class DocxReader:
         check_size(len(data), source=source, max_bytes=self.max_bytes)
         package = Package(data, source=source, max_unpacked=self.max_unpacked)
         try:
-            walk = _Walk(package)
+            walk = _DocxWalk(package)
             walk.document()
         except RecursionError as error:
             raise ReadError(
@@ -242,7 +234,7 @@ class DocxReader:
         )
 
 
-class _Walk:
+class _DocxWalk:
     def __init__(self, package: Package) -> None:
         self.out = Composer()
         self._package = package
@@ -330,7 +322,7 @@ class _Walk:
         self.out.table(texts, header_rows=header_rows)
 
     def _cells(self, row: Element, above: list[str]) -> list[str]:
-        """Return the texts of a row; spanned cells are told again in each place."""
+        """Return the texts of a row; spanned cells are repeated in each place."""
         cells: list[str] = []
         for cell in _children(row, f"{W}tc"):
             properties = cell.find(f"{W}tcPr")
@@ -379,7 +371,7 @@ def _children(parent: Element, tag: str) -> Iterator[Element]:
 
 
 def _repeated(text: str) -> str:
-    """Return the text of a spanned cell for its further places; a long one is told once."""
+    """Return the text of a spanned cell for its further places; a long one stands once."""
     return text if len(text) <= _LONGEST_REPEATED else ""
 
 

@@ -41,9 +41,6 @@ class EmailReader:
     """Reads one e-mail message; attachments are named in a warning and not read.
 
     The day it was sent becomes `updated_at`, unless the manifest knows better.
-
-    Attributes:
-        max_bytes: Largest accepted file.
     """
 
     max_bytes: int = MAX_BYTES
@@ -121,8 +118,8 @@ def _read_body(message: EmailMessage, source: str) -> ParsedDocument:
 def _attachment_warning(message: EmailMessage, source: str) -> Iterator[str]:
     names = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
     if names:
-        told = ", ".join(" ".join(name.split())[:80] for name in names[:5])
-        yield f"{source}: {len(names)} attachments were not read: {told}."
+        listed = ", ".join(" ".join(name.split())[:80] for name in names[:5])
+        yield f"{source}: {len(names)} attachments were not read: {listed}."
 
 
 def _metadata(message: Message) -> dict[str, JsonValue]:

@@ -29,7 +29,7 @@ _LAYOUT_INSIDE = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class HtmlTable:
     """Rows of a table, how many of the first are its header, and its caption."""
 
     rows: list[list[str]]
@@ -50,14 +50,8 @@ def read_table(
     *,
     text_of: Callable[[LexborNode], str],
     is_hidden: Callable[[LexborNode, str], bool],
-) -> Table | None:
-    """Return the table, or None where it only arranges a page.
-
-    Args:
-        node: The `table` element.
-        text_of: Returns the text of a cell.
-        is_hidden: Whether an element of that tag is hidden.
-    """
+) -> HtmlTable | None:
+    """Return the table, or None where it only arranges a page."""
     if node.attributes.get("role") in ("presentation", "none") or _holds_layout(node):
         return None
     rows: list[list[str]] = []
@@ -80,7 +74,7 @@ def read_table(
         rows.append(row)
     if max((len(row) for row in rows), default=0) < 2:
         return None
-    return Table(rows, header_rows, caption)
+    return HtmlTable(rows, header_rows, caption)
 
 
 def _holds_layout(node: LexborNode) -> bool:
@@ -108,14 +102,10 @@ def _elements(node: LexborNode) -> Iterator[LexborNode]:
 
 @dataclass(slots=True)
 class _Grid:
-    """Spanned cells of one table.
-
-    Attributes:
-        spanning: Cells that reach into the rows below, by column.
-        repeats: How many more times a cell may be told again: spans must not multiply a page.
-    """
+    """Spanned cells of one table: those that reach into the rows below, by column."""
 
     spanning: dict[int, _Spanning] = field(default_factory=dict)
+    # How many more times a cell may be repeated: spans must not multiply a page.
     repeats: int = _MOST_REPEATS
 
     def read_row(self, cells: list[LexborNode], text_of: Callable[[LexborNode], str]) -> list[str]:
@@ -182,11 +172,7 @@ _HIDING = {
 
 @dataclass(frozen=True, slots=True)
 class HtmlReader:
-    """Reads HTML as browsers parse it.
-
-    Attributes:
-        max_bytes: Largest accepted file.
-    """
+    """Reads HTML as browsers parse it."""
 
     max_bytes: int = MAX_BYTES
 
@@ -209,7 +195,7 @@ def html_text(html: str, *, source: str) -> ParsedDocument:
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(html)
-    walk = _Walk()
+    walk = _HtmlWalk()
     try:
         if tree.body is not None:
             walk.children(tree.body)
@@ -237,7 +223,7 @@ class _Counts:
 
 
 @dataclass(slots=True)
-class _Walk:
+class _HtmlWalk:
     """One pass over a tree; tables walk each of their cells with a composer of its own."""
 
     out: Composer = field(default_factory=Composer)
@@ -300,7 +286,7 @@ class _Walk:
 
     def inline(self, node: LexborNode) -> str:
         """Return the text of a node by itself, with the same things left out."""
-        inner = _Walk(counts=self.counts)
+        inner = _HtmlWalk(counts=self.counts)
         inner.children(node)
         return inner.out.text()
 

@@ -11,13 +11,13 @@ from itertools import pairwise
 from grounded_rag.errors import EncryptedError, NoTextError, ReadError
 from grounded_rag.ingest.decoding import MAX_BYTES, check_size, odd_characters
 from grounded_rag.ingest.readers._pdf_blocks import (
-    Table,
+    PdfTable,
     TextBlock,
     order_columns,
     read_fonts,
     split_blocks,
 )
-from grounded_rag.ingest.readers._pdf_lines import Line, read_lines, strip_running_heads
+from grounded_rag.ingest.readers._pdf_lines import PdfLine, read_lines, strip_running_heads
 from grounded_rag.ingest.structure import Composer, Heading, build_sections, heading_spans
 from grounded_rag.protocols import ParsedDocument
 from grounded_rag.types import Span
@@ -35,9 +35,6 @@ class PdfReader:
     """Reads the text of a PDF; pages count from 1.
 
     Wrapped lines of a paragraph are joined by a space; a line-end hyphen stays, with its line end.
-
-    Attributes:
-        max_bytes: Largest accepted file.
     """
 
     max_bytes: int = MAX_BYTES
@@ -83,7 +80,7 @@ class _Composed:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    pages: list[list[Line]]
+    pages: list[list[PdfLine]]
     title: str
 
 
@@ -122,7 +119,7 @@ def _load(data: bytes, source: str) -> _Loaded:
         document.close()
 
 
-def _compose(pages: Sequence[Sequence[Line]]) -> _Composed:
+def _compose(pages: Sequence[Sequence[PdfLine]]) -> _Composed:
     out = Composer()
     fonts = read_fonts([line for lines in pages for line in lines])
     starts: list[int] = []
@@ -146,8 +143,8 @@ def _compose(pages: Sequence[Sequence[Line]]) -> _Composed:
     return _Composed(text, spans, tuple(out.headings), tuple(moved))
 
 
-def _write(out: Composer, block: TextBlock | Table) -> None:
-    if isinstance(block, Table):
+def _write(out: Composer, block: TextBlock | PdfTable) -> None:
+    if isinstance(block, PdfTable):
         out.table(block.rows, header_rows=int(block.has_header))
     elif block.level is not None:
         out.heading(block.text, block.level)
@@ -162,13 +159,13 @@ def _runs_on(last: str, text: str) -> bool:
     return bool(last) and not last.endswith((".", "!", "?", ":")) and text[:1].islower()
 
 
-def _warnings(pages: Sequence[Sequence[Line]], made: _Composed, source: str) -> Iterator[str]:
+def _warnings(pages: Sequence[Sequence[PdfLine]], made: _Composed, source: str) -> Iterator[str]:
     empty = [number for number, lines in enumerate(pages, start=1) if not lines]
     if empty:
-        yield f"{source}, {_told(empty)}: no text: blank, or a picture."
+        yield f"{source}, {_pages(empty)}: no text: blank, or a picture."
     if made.moved:
         yield (
-            f"{source}, {_told(made.moved)}: two columns were set across; they were put one after "
+            f"{source}, {_pages(made.moved)}: two columns were set across; they were put one after "
             "the other by their place."
         )
     damaged: list[int] = []
@@ -179,12 +176,12 @@ def _warnings(pages: Sequence[Sequence[Line]], made: _Composed, source: str) -> 
             damaged.append(number)
     if damaged:
         yield (
-            f"{source}, {_told(damaged)}: letters look wrong (such as ÿ inside words): the fonts "
+            f"{source}, {_pages(damaged)}: letters look wrong (such as ÿ inside words): the fonts "
             "of the PDF are damaged, and quotes will not match what a reader sees."
         )
 
 
-def _told(numbers: Sequence[int]) -> str:
+def _pages(numbers: Sequence[int]) -> str:
     """Return page numbers for people: page 3, pages 1-4, 9."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -192,8 +189,8 @@ def _told(numbers: Sequence[int]) -> str:
             runs[-1][1] = number
         else:
             runs.append([number, number])
-    told = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
-    return f"page {told}" if len(numbers) == 1 else f"pages {told}"
+    numbers_named = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return f"page {numbers_named}" if len(numbers) == 1 else f"pages {numbers_named}"
 
 
 def _title(named: str, headings: Sequence[Heading]) -> str:

@@ -1,4 +1,4 @@
-"""Plain text: the canonical text is the decoded file."""
+"""Plain text and Markdown: the canonical text is the decoded file, markup included."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ _TITLE_LENGTH = 100
 
 @dataclass(frozen=True, slots=True)
 class TextReader:
-    """Reads plain text, unchanged but for its byte order mark; underlined lines are headings.
-
-    Attributes:
-        max_bytes: Largest accepted file.
-    """
+    """Reads plain text, unchanged but for its byte order mark; underlined lines are headings."""
 
     max_bytes: int = MAX_BYTES
 
@@ -89,11 +85,7 @@ _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)([^*_`]{1,300})(?<=\S)\1")
 
 @dataclass(frozen=True, slots=True)
 class MarkdownReader:
-    """Reads Markdown, unchanged but for byte order mark and front matter; markup stays.
-
-    Attributes:
-        max_bytes: Largest accepted file.
-    """
+    """Reads Markdown, unchanged but for byte order mark and front matter; markup stays."""
 
     max_bytes: int = MAX_BYTES
 
