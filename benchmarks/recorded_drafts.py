@@ -28,8 +28,7 @@ from grounded_rag.generate.messages import BuiltMessages
 from grounded_rag.generate.reading import read_draft
 from grounded_rag.generate.schema import response_model
 from grounded_rag.ingest import read_document, scan
-from grounded_rag.judge.calls import Verdicts
-from grounded_rag.judge.llm import read_verdicts
+from grounded_rag.judge.verdicts import Verdicts, read_verdicts
 from grounded_rag.protocols import Judge, JudgeItem, Judgement, JudgeRequest
 from grounded_rag.statistics import clopper_pearson
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever

@@ -18,8 +18,9 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
 from grounded_rag.errors import GroundedRAGError, PromptError
-from grounded_rag.generate.clients import Connection, connect, provider_error, root_cause
+from grounded_rag.generate.clients import Connection, connect
 from grounded_rag.generate.messages import BuiltMessages
+from grounded_rag.generate.provider_errors import provider_error, root_cause
 from grounded_rag.generate.responses import Ending, ending_of, usage_of
 from grounded_rag.protocols import Grade, Judge, JudgeItem, Judgement, JudgeRequest, Opinion
 from grounded_rag.resources import prompts_dir

@@ -1,150 +1,141 @@
-"""Provider clients behind one call: a model's name, or the user's own client."""
+"""One call of a language model: a model's name or the user's own client, and what came back.
+
+Of instructor only what it exports is used (`instructor.__all__`); a test holds on to that, and to
+a streamed request being the same as a blocking one.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
+import anyio
 import anyio.to_thread
 from pydantic import BaseModel
 
 from grounded_rag.config import DEFAULT_MODEL
-from grounded_rag.errors import (
-    ConfigError,
-    MissingExtraError,
-    MissingKeyError,
-    ProviderError,
-    ProviderUnavailableError,
-)
+from grounded_rag.errors import ConfigError, GroundedRAGError, MissingExtraError
 from grounded_rag.generate.messages import BuiltMessages
-
-_AGAIN = frozenset({408, 409, 425, 429})
-_UNREACHABLE = ("APIConnectionError", "APITimeoutError", "ConnectError", "TransportError")
-_NO_KEY = ("authentication method", "api_key", "api key", "credentials")
-_KEYS = {
-    "anthropic": "ANTHROPIC_API_KEY",
-    "openai": "OPENAI_API_KEY",
-    "google": "GOOGLE_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "cohere": "COHERE_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-}
-_WORDS = 300
-
-
-def root_cause(error: BaseException) -> BaseException:
-    """Return the provider's own error inside instructor's wrapper, or `error` itself."""
-    while type(error).__module__.startswith("instructor.") and error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def is_provider_failure(error: BaseException) -> bool:
-    """Whether `error` comes from the call itself, not from reading its result."""
-    return (
-        _status(error) is not None
-        or _unreachable(error)
-        or _names_no_key(error)
-        or type(error).__module__.partition(".")[0] in ("anthropic", "openai")
-    )
-
-
-def provider_error(error: BaseException, provider: str) -> ProviderError:
-    """Return the error of this package for a provider's failure.
-
-    Args:
-        error: The provider's own error, unwrapped.
-        provider: Name for people, such as "anthropic".
-    """
-    status = _status(error)
-    words = _words(error)
-    if status in (401, 403):
-        return ProviderError(
-            f"{provider} did not accept the credentials ({status}: {words}).",
-            hint=f"Check {key_name(provider)} and what it is allowed to use.",
-        )
-    if (status is not None and (status in _AGAIN or status >= 500)) or _overloaded(error):
-        return ProviderUnavailableError(
-            f"{provider} cannot answer now ({status or 'no status'}: {words}).",
-            hint="Try again later; the question was not answered.",
-        )
-    if status is not None:
-        return ProviderError(
-            f"{provider} refused the request ({status}: {words}).",
-            hint="Check the model's name and the size of the request.",
-        )
-    if _unreachable(error):
-        return ProviderUnavailableError(
-            f"{provider} cannot be reached ({words or type(error).__name__}).",
-            hint="Check the network and the address of the provider.",
-        )
-    if type(error).__name__ == "CredentialsError":
-        return MissingKeyError(
-            f"The credentials for {provider} cannot be read ({words}).",
-            hint=f"Mend them, or set {key_name(provider)}.",
-        )
-    if _names_no_key(error):
-        return missing_key(provider)
-    return ProviderError(f"{provider} failed ({type(error).__name__}: {words}).")
-
-
-def missing_key(provider: str) -> MissingKeyError:
-    """Return the error for a provider without credentials."""
-    return MissingKeyError(
-        f"There is no key for {provider}.",
-        hint=f"Set {key_name(provider)}, or hand over your own client; "
-        "without a generator the built-in extractive one answers.",
-    )
-
-
-def key_name(provider: str) -> str:
-    """Return the usual environment variable of a provider's key."""
-    return _KEYS.get(provider, f"{provider.upper().replace('-', '_')}_API_KEY")
-
-
-def _status(error: BaseException) -> int | None:
-    value = getattr(error, "status_code", None)
-    return value if isinstance(value, int) else None
-
-
-def _overloaded(error: BaseException) -> bool:
-    body = getattr(error, "body", None)
-    inner = body.get("error") if isinstance(body, Mapping) else None
-    kind = inner.get("type") if isinstance(inner, Mapping) else None
-    return kind in ("overloaded_error", "rate_limit_error", "api_error")
-
-
-def _unreachable(error: BaseException) -> bool:
-    if isinstance(error, TimeoutError | ConnectionError):
-        return True
-    return any(kind.__name__ in _UNREACHABLE for kind in type(error).__mro__)
-
-
-def _names_no_key(error: BaseException) -> bool:
-    text = str(error).lower()
-    return _status(error) is None and any(words in text for words in _NO_KEY)
-
-
-def _words(error: BaseException) -> str:
-    """Return the provider's message in one line of limited length."""
-    body: Any = getattr(error, "body", None)
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    message = inner.get("message") if isinstance(inner, Mapping) else None
-    line = " ".join(str(message or getattr(error, "message", None) or error).split())
-    return line if len(line) <= _WORDS else f"{line[:_WORDS]}…"
-
+from grounded_rag.generate.provider_errors import (
+    is_provider_failure,
+    missing_key,
+    provider_error,
+    root_cause,
+)
+from grounded_rag.generate.responses import Ending, ending_of, usage_of
+from grounded_rag.types import Usage
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _ANTHROPIC = "anthropic"
 _LIMIT = "max_tokens"
 _NEWER_LIMIT = "max_completion_tokens"
 _EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openrouter": "openai"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[Shape]):
+    """What one call gave.
+
+    Attributes:
+        parsed: What instructor read, or None; never read where the output was cut or refused.
+        response: The last raw response, or None.
+        ending: How it ended.
+        usage: Tokens of all responses.
+    """
+
+    parsed: Shape | None
+    response: Any
+    ending: Ending
+    usage: Usage
+
+
+class ModelCalls:
+    """Calls of one model, each with a time limit."""
+
+    def __init__(self, model: str | None, client: Any | None, *, timeout: float) -> None:
+        """Choose a model; nothing is sent and no key is looked for yet.
+
+        Args:
+            model: "provider/model"; None takes `config.DEFAULT_MODEL` on Anthropic.
+            client: The user's own client, or None.
+            timeout: Most seconds for one call, the SDK's own retries included.
+        """
+        self.model = model
+        self.client = client
+        self.timeout = timeout
+        self._takes_temperature = True
+        # A client keeps connections that belong to the loop they were first used in.
+        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = (
+            WeakKeyDictionary()
+        )
+
+    def connection(self) -> Connection:
+        """Return the connection of the running event loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._connections:
+            self._connections[loop] = connect(self.model, self.client)
+        return self._connections[loop]
+
+    async def ask(
+        self,
+        messages: BuiltMessages,
+        shape: type[Shape],
+        *,
+        max_output_tokens: int,
+        steady: bool = False,
+    ) -> Reply[Shape]:
+        """Make one call and look at how it ended before anything is read.
+
+        Args:
+            messages: What to send.
+            shape: Response model.
+            max_output_tokens: Limit of the output.
+            steady: Whether to ask for temperature 0 where the provider takes it. Anthropic's
+                current models do not.
+
+        Raises:
+            MissingKeyError: There are no credentials.
+            MissingExtraError: The provider's package is not installed.
+            ProviderUnavailableError: Overloaded, unreachable or out of time.
+            ProviderError: Any other failure, with the provider's own words.
+        """
+        connection = self.connection()
+        cold = steady and self._takes_temperature and not connection.anthropic
+        responses: list[Any] = []
+        parsed: Shape | None = None
+        try:
+            with anyio.fail_after(self.timeout):
+                parsed = await connection.call(
+                    messages,
+                    shape,
+                    max_output_tokens=max_output_tokens,
+                    on_response=responses.append,
+                    options={"temperature": 0} if cold else None,
+                )
+        except GroundedRAGError:
+            raise
+        except Exception as error:
+            # instructor wraps whatever happens; without a response, the call itself failed.
+            cause = root_cause(error)
+            if not responses and cold and "temperature" in str(cause).lower():
+                self._takes_temperature = False
+                return await self.ask(messages, shape, max_output_tokens=max_output_tokens)
+            if not responses:
+                raise provider_error(cause, connection.provider) from error
+        response = responses[-1] if responses else None
+        ending = ending_of(response)
+        return Reply(
+            parsed=parsed if ending.whole else None,
+            response=response,
+            ending=ending,
+            usage=sum((usage_of(each) for each in responses), Usage()),
+        )
 
 
 @dataclass(slots=True)
@@ -187,23 +178,18 @@ class Connection:
         is asked again. Only a request refused for the name of its output limit, before anything
         was written, is sent once more with the newer name, as is every later one.
         `context=` is never passed: with it instructor renders every message through a
-        template engine, passages included.
-
-        Args:
-            messages: What to send.
-            shape: Response model.
-            max_output_tokens: Limit of the output.
-            on_response: Told every raw response, also one that cannot be read.
-            options: Further arguments that this provider takes.
+        template engine, passages included. `on_response` gets every raw response, also one that
+        cannot be read.
         """
-        from instructor.core.hooks import Hooks
+        from instructor import hooks
 
-        hooks = Hooks()
-        hooks.on("completion:response", on_response)
+        # Of this call alone: a client's own hooks would hear of every call that runs meanwhile.
+        heard = hooks.Hooks()
+        heard.on("completion:response", on_response)
         arguments = {
             "response_model": shape,
             "max_retries": 0,
-            "hooks": hooks,
+            "hooks": heard,
             **self._arguments(messages, max_output_tokens),
             **(options or {}),
         }
@@ -229,25 +215,22 @@ class Connection:
 
         The SDK's raw events are taken, not its accumulating stream: that one raises on a lone
         surrogate in the model's JSON, which would lose the whole draft.
-
-        Args:
-            messages: What to send.
-            shape: Response model.
-            max_output_tokens: Limit of the output.
         """
         import instructor
-        from instructor.processing.response import handle_response_model
-        from instructor.utils.providers import Provider
 
         if self.sdk is None:
             raise ConfigError("This client cannot stream.", hint="Use the anthropic SDK's own.")
-        _, arguments = handle_response_model(
-            response_model=shape,
-            mode=instructor.Mode.TOOLS,
-            provider=Provider.ANTHROPIC,
+        tool = instructor.generate_anthropic_schema(shape)
+        stream: AsyncIterator[Any] = await self.sdk.messages.create(
             **self._arguments(messages, max_output_tokens),
+            tools=[tool],
+            tool_choice={
+                "type": "tool",
+                "name": tool["name"],
+                "disable_parallel_tool_use": True,
+            },
+            stream=True,
         )
-        stream: AsyncIterator[Any] = await self.sdk.messages.create(**arguments, stream=True)
         return stream
 
     async def _create(self, arguments: Mapping[str, Any]) -> Any:
@@ -269,8 +252,8 @@ def connect(model: str | None, client: Any | None) -> Connection:
     """Return a connection; nothing is sent yet.
 
     Args:
-        model: "provider/model" as instructor knows it, or the bare name for one's own client.
-        client: One's own client: any of the anthropic SDK, an OpenAI one, or one patched by
+        model: "provider/model" as instructor knows it, or the bare name with `client`.
+        client: The user's own client: any of the anthropic SDK, an OpenAI one, or one patched by
             instructor; None makes one from the environment.
 
     Raises:
@@ -280,7 +263,7 @@ def connect(model: str | None, client: Any | None) -> Connection:
     """
     _quiet_logging()
     if client is not None:
-        return _own_client(model, client)
+        return _given_client(model, client)
     named = model or f"{_ANTHROPIC}/{DEFAULT_MODEL}"
     provider, slash, rest = named.partition("/")
     if not slash or not provider or not rest:
@@ -289,7 +272,7 @@ def connect(model: str | None, client: Any | None) -> Connection:
             hint=f"Write provider/model, for example {_ANTHROPIC}/{DEFAULT_MODEL}.",
         )
     if provider == _ANTHROPIC:
-        return _own_client(rest, anthropic_client())
+        return _given_client(rest, anthropic_client())
     return _by_name(named, provider, rest)
 
 
@@ -349,7 +332,7 @@ def _by_name(named: str, provider: str, model: str) -> Connection:
     return Connection(create=patched.create, provider=provider, model=model, anthropic=False)
 
 
-def _own_client(model: str | None, client: Any) -> Connection:
+def _given_client(model: str | None, client: Any) -> Connection:
     import instructor
 
     if isinstance(client, instructor.Instructor | instructor.AsyncInstructor):

@@ -16,7 +16,7 @@ from grounded_rag.generate.late_interaction import (
     SentenceEmbedding,
     TokenEmbedding,
 )
-from grounded_rag.generate.matching import as_meant
+from grounded_rag.generate.overlap import as_meant
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select

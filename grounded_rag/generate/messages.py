@@ -252,7 +252,7 @@ def build_messages(
     label_of = {chunk.chunk.id: label for label, chunk in zip(names, usable, strict=True)}
     shapes = [show_passage(label_of[c.chunk.id], c, labelled=labelled) for c in usable]
     named = {label: quote for shape in shapes for label, quote in shape.quotes.items()}
-    tail = _tail(request, prompts, KnownLabels(label_of, named if labelled else None))
+    tail = asking_blocks(request, prompts, KnownLabels(label_of, named if labelled else None))
     spent = _OVERHEAD + sum(estimate_tokens(text) for text in (system, *tail))
     blocks: list[str] = []
     labels: dict[str, str] = {}
@@ -268,7 +268,7 @@ def build_messages(
     shown = set(labels.values())
     if len(quotes) < len(named):
         # No sentence of a passage that was left out may be offered for mending.
-        tail = _tail(request, prompts, KnownLabels(label_of, quotes))
+        tail = asking_blocks(request, prompts, KnownLabels(label_of, quotes))
     return BuiltMessages(
         system=system,
         blocks=(*blocks, *tail),
@@ -279,7 +279,7 @@ def build_messages(
     )
 
 
-def _tail(request: GenerationRequest, prompts: PromptSet, known: KnownLabels) -> list[str]:
+def asking_blocks(request: GenerationRequest, prompts: PromptSet, known: KnownLabels) -> list[str]:
     """Return the blocks behind the passages: the day, the question, and what to mend."""
     tail = [f"QUESTION\n{sendable(request.question)}"]
     if request.as_of is not None:

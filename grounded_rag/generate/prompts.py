@@ -215,8 +215,8 @@ def _chunk(label: str, rank: int, passage: ExamplePassage) -> RetrievedChunk:
     )
 
 
-_VERSION = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
-_TOML_VERSION = re.compile(r"#.{0,120}\bversion\s+\S{1,20}", re.IGNORECASE)
+VERSION_LINE = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
+_TOML_VERSION_LINE = re.compile(r"#.{0,120}\bversion\s+\S{1,20}", re.IGNORECASE)
 _ANSWER_PLACEHOLDERS = frozenset({"refusal"})
 _ANSWER_BLOCKS = frozenset({"wording", "examples"})
 _REASK_PLACEHOLDERS = frozenset({"failed", "kept", "note"})
@@ -399,9 +399,9 @@ def read_prompt(folder: Path | None, name: str) -> str:
 
 def _versioned(root: Path, name: str) -> str:
     text = _read(root, name)
-    pattern, example = _VERSION, "<!-- my prompt, version 1 -->"
+    pattern, example = VERSION_LINE, "<!-- my prompt, version 1 -->"
     if name.endswith(".toml"):
-        pattern, example = _TOML_VERSION, "# my examples, version 1"
+        pattern, example = _TOML_VERSION_LINE, "# my examples, version 1"
     if not pattern.fullmatch(text.partition("\n")[0].strip()):
         raise PromptError(
             f"{root / name} does not start with a version comment.",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from grounded_rag.resources import data_file
 from grounded_rag.text.numbers import find_quantities
@@ -31,6 +33,41 @@ class Wanted(Enum):
     REASON = "reason"
     YES_NO = "yes or no"
     ANYTHING = "anything"
+
+
+class _Words(NamedTuple):
+    """The words and patterns of the data file."""
+
+    asking: frozenset[str]
+    degrees: frozenset[str]
+    days_and_months: frozenset[str]
+    class_words: frozenset[str]
+    opinion: re.Pattern[str]
+    guess: re.Pattern[str]
+    wanted: Mapping[Wanted, re.Pattern[str]]
+    hints: Mapping[Wanted, re.Pattern[str]]
+
+
+@cache
+def _words() -> _Words:
+    lists = tomllib.loads(data_file("questions.toml").read_text(encoding="utf-8"))
+    return _Words(
+        asking=frozenset(lists["asking"]),
+        degrees=frozenset(lists["degrees"]),
+        days_and_months=frozenset(lists["days_and_months"]),
+        class_words=frozenset(lists["class_words"]),
+        opinion=_any_of(lists["opinion"]),
+        guess=_any_of(lists["guess"]),
+        wanted={Wanted[kind.upper()]: _any_of(found) for kind, found in lists["wanted"].items()},
+        hints={
+            Wanted[kind.upper()]: _any_of([rf"\b(?:{'|'.join(found)})\b"])
+            for kind, found in lists["hints"].items()
+        },
+    )
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,103 +119,17 @@ class Question:
         return sum(term.weight for term in self.terms)
 
 
-_ASKING = frozenset(
-    """
-    what who whom whose which when where why how many much long often far old can could should
-    may might name kind type sort tell explain describe please say mean happen get
-    was wer wen wem wann wo warum wie viel viele welche welcher welches kann gibt muss
-    qui que quoi quel quelle quand comment combien pourquoi est-ce
-    qué quién cuándo dónde cómo cuánto cuál
-    """.split()
-)
-_DEGREES = frozenset(
-    """
-    first last only largest most least best worst highest lowest biggest smallest earliest latest
-    main oldest newest longest shortest maximum minimum top original second third final sole
-    """.split()
-)
-_DAYS_AND_MONTHS = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays
-    fridays saturdays sundays january february april june july august september october november
-    december montag dienstag mittwoch donnerstag freitag samstag sonntag
-    """.split()
-)
+# Patterns are kept from hostile lengths.
 _LONGEST = 2_000
+# Where fewer words than this begin small, capitals tell nothing: "What Is The Fee".
 _SMALL_SHARE = 0.3
-_CLASS_WORDS = frozenset("type kind sort form name number amount example part".split())
+# An answer seldom repeats the word that only names its class.
+_HEAD_WEIGHT = 0.35
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|cannot|neither|nor|without|nicht|kein\w*|ne|pas|nunca)\b|n['’]t\b",
     re.IGNORECASE,
 )
 
-_START = r"(?:^|[,;:(]\s*|\b(?:and|or|but|in|on|at|by|from|to|for|since|until|of|with|about)\s+)"
-_RULES = tuple(
-    (wanted, re.compile(pattern, re.IGNORECASE))
-    for wanted, pattern in (
-        (
-            Wanted.TIME,
-            r"\bwhat time\b|\bopening (?:hours|times)\b|\bhow late\b|\bum wie viel uhr\b",
-        ),
-        (
-            Wanted.DURATION,
-            (
-                r"\bhow (?:long|soon|old|quickly|fast)\b|\bhow many (?:\w+ )?(?:days?|weeks?"
-                r"|months?|years?|hours?|minutes?)\b|\bwie lange\b|\bwie alt\b|\bcombien de temps\b"
-            ),
-        ),
-        (
-            Wanted.PERCENT,
-            (
-                r"\bhow much (?:interest|.*\b(?:earn|yield)s?\b)"
-                r"|\bwhat (?:does|do|did) .*\b(?:pay|earn|yield)\b"
-                r"|\bwhat (?:\w+ )?percent(?:age)?\b"
-                r"|\bhow many percent\b|\binterest rate\b"
-                r"|\bwhat(?:['’]s)? (?:\w+ ){0,3}rate\b|\bwie hoch (?:ist|sind) (?:der|die) \w*zins"
-            ),
-        ),
-        (
-            Wanted.MONEY,
-            (
-                r"\bhow much (?:does|do|is|are|will|would|it|money|can|could|may|did|was|were)\b"
-                r"|\bwhat(?:['’]s)? (?:\w+ ){0,3}(?:fees?|price|costs?|charges?)\b"
-                r"|\bwhat does .* cost\b|\bwas kostet\b|\bcombien co[uû]te\b|\bcuánto cuesta\b"
-            ),
-        ),
-        (
-            Wanted.NUMBER,
-            (
-                r"\bhow (?:many|much|far|tall|big|large|high|deep|wide|heavy)\b"
-                r"|\bnumber of\b|\bwhat(?:['’]s)? (?:\w+ ){0,3}(?:number|amount|age|size|limit)\b"
-                r"|\bwie (?:viele?|hoch|weit|groß)\b|\bcombien\b|\bcuánt[oa]s?\b"
-            ),
-        ),
-        (
-            Wanted.DATE,
-            (
-                rf"{_START}when\b|\b(?:what|which) (?:\w+ )?(?:year|date|day|month|century)\b"
-                r"|\b(?:what|which) decade\b|^\s*since when|\bwann\b|^\s*quand\b|\bcuándo\b"
-            ),
-        ),
-        (Wanted.PERSON, r"\b(?:who|whom|whose)\b|\bwe[rnm]\b|^\s*qui\b|\bquién\b"),
-        (
-            Wanted.PLACE,
-            (
-                r"\bwhere\b|\b(?:what|which) (?:\w+ )?(?:country|city|state|place|town|region"
-                r"|county|continent|area|location|street|river|province|island)\b"
-                r"|^\s*wo\b|\bdónde\b|^\s*où\b"
-            ),
-        ),
-        (Wanted.REASON, r"\bwhy\b|\bwhat (?:is|was) the reason\b|\bwarum\b|\bpourquoi\b"),
-        (
-            Wanted.YES_NO,
-            (
-                r"^\s*(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must"
-                r"|am|ist|sind|kann|darf|muss|gibt|hat|est-ce)\b"
-            ),
-        ),
-    )
-)
 _COUNTED = re.compile(
     r"\bhow many (?:more |other |of (?:the |my |your )?(?:[0-9,.]{1,9} )?)?"
     r"(?!days?\b|weeks?\b|months?\b|years?\b|hours?\b|minutes?\b|percent\b|times\b)",
@@ -196,10 +147,13 @@ def analyse(question: str, *, language: str | None = None) -> Question:
     """
     tokens = tokenize(question, language=language)
     first = tokens[0].start if tokens else -1
+    lists = _words()
     heads = _heads(question, tokens)
     counted = _counted(question, tokens)
     words = [
-        word for word in content_words(question, language=language) if word.lower not in _ASKING
+        word
+        for word in content_words(question, language=language)
+        if word.lower not in lists.asking
     ]
     # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
     inside = [word for word in tokens[1:] if word.text[:1].isalpha()]
@@ -209,11 +163,11 @@ def analyse(question: str, *, language: str | None = None) -> Question:
     terms = tuple(
         Term(
             word=word,
-            weight=word_weight(word.lower) * (0.35 if word.start in heads else 1.0),
+            weight=word_weight(word.lower) * (_HEAD_WEIGHT if word.start in heads else 1.0),
             name=word.kind == "code" or (cased and word.text[:1].isupper() and word.start != first),
-            number=word.kind == "number" or word.lower in _DAYS_AND_MONTHS,
+            number=word.kind == "number" or word.lower in lists.days_and_months,
             head=word.start in heads,
-            degree=word.lower in _DEGREES or word.start in counted,
+            degree=word.lower in lists.degrees or word.start in counted,
         )
         for word in words
     )
@@ -224,6 +178,16 @@ def analyse(question: str, *, language: str | None = None) -> Question:
         wanted=_wanted(question),
         negated=bool(_NEGATION.search(question)),
     )
+
+
+def asks_opinion(question: str) -> bool:
+    """Whether a question asks for advice or an opinion ("should I …", "which is better for me")."""
+    return _words().opinion.search(question[:_LONGEST]) is not None
+
+
+def asks_guess(question: str) -> bool:
+    """Whether a question asks for a guess or an estimate ("ballpark", "if you had to bet")."""
+    return _words().guess.search(question[:_LONGEST]) is not None
 
 
 def is_negated(text: str) -> bool:
@@ -254,7 +218,7 @@ def _vocabulary() -> Mapping[str, int]:
 
 def _wanted(question: str) -> Wanted:
     question = question[:_LONGEST]
-    for wanted, pattern in _RULES:
+    for wanted, pattern in _words().wanted.items():
         if pattern.search(question):
             return wanted
     return Wanted.ANYTHING
@@ -270,39 +234,25 @@ def _counted(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
 
 def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
     """Return the starts of the words that name the answer's class: "what *type* of *cell*"."""
+    lists = _words()
     found: set[int] = set()
     for match in _HEAD.finditer(question):
         following = [token for token in tokens if token.start >= match.end()][:3]
         if (
             not following
             or not following[0].content
-            or following[0].lower in _ASKING - _CLASS_WORDS
+            or following[0].lower in lists.asking - lists.class_words
         ):
             continue
         found.add(following[0].start)
         for left, right in pairwise(following[1:]):
-            if left.lower == "of" and following[0].lower in _CLASS_WORDS:
+            if left.lower == "of" and following[0].lower in lists.class_words:
                 found.add(right.start)
     return frozenset(found)
 
 
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:s)?|\d{3}")
 _RARE = 0.75
-_WORDS = {
-    Wanted.NUMBER: r"several|few|many|both|couple|dozen|majority|half|most|no limit|unlimited|all",
-    Wanted.MONEY: r"free|no (?:charge|fee|cost)|without charge|nothing|kostenlos|gratis",
-    Wanted.DATE: r"centur(?:y|ies)|decade|era|period|spring|summer|autumn|winter|early|late|today"
-    r"|now|immediately|once|when|after|before|during|until|days?|weeks?|months?|years?",
-    Wanted.DURATION: r"centur(?:y|ies)|decades?|years?|months?|weeks?|days?|hours?|minutes?"
-    r"|immediately|at once|tage?n?|monate?n?|jahre?n?",
-    Wanted.TIME: r"noon|midday|midnight|morning|evening|hours",
-    Wanted.PERSON: r"people|persons?|who|customers?|holders?|members?|owners?|adults?|parents?"
-    r"|child(?:ren)?|staff|team|we|you|anyone|everyone|\w{2,}(?:ers?|ors?|ists?|ians?)",
-    Wanted.PLACE: r"(?:in|at|on|near|between|from|to) (?:the|a|any|our|your)",
-    Wanted.REASON: r"because|due|since|as|so that|reason|caus\w+|in order|to|led|lead|result\w*"
-    r"|therefore|for|weil|da|damit",
-}
-_PATTERNS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words in _WORDS.items()}
 _BY_WORDS_ONLY = 0.6
 
 
@@ -337,7 +287,7 @@ def holds_kind(question: Question, text: str) -> float:
             return best
     elif wanted in (Wanted.PERSON, Wanted.PLACE) and _has_new_name(question, text):
         return 1.0
-    pattern = _PATTERNS.get(wanted)
+    pattern = _words().hints.get(wanted)
     found = pattern is not None and pattern.search(text) is not None
     if wanted is Wanted.REASON:
         return float(found)
@@ -400,38 +350,3 @@ _QUANTITIES: dict[Wanted, Callable[[Quantity], float]] = {
     Wanted.TIME: _is_time,
     Wanted.DURATION: _is_duration,
 }
-
-
-_MOST = 2_000
-
-_OPINION = re.compile(
-    r"(?:^|[.,;:!?–-]\s*|\b(?:and|or|but|so|think|honestly)\s+)(?:should|ought) (?:i|we)\b"
-    r"|\bought (?:i|we)\b|\bif you were (?:me|in my)\b|\bwhat would (?:you do|an? \w+ person)\b"
-    r"|\b(?:would|do|could|can) you (?:personally |rather )?"
-    r"(?:think|recommend|advise|suggest|choose|pick|put|prefer|reckon)\b"
-    r"|\bis it (?:really |still |ever )?"
-    r"(?:wiser?|smart(?:er)?|clever|better|worth|sensible|reasonable|prudent|a good idea)\b"
-    r"|\bbetter (?:deal|choice|option|idea)\b|\b(?:better|best|right) for (?:me|us|someone like)\b"
-    r"|\b(?:my|our) (?:chances|odds)\b|\bdo (?:i|we) (?:accept|take|choose)\b[^.?!]{0,200}\bor\b"
-    r"|\bworth it\b|\bsoll(?:te)? (?:ich|man)\b|\blohnt (?:es )?sich\b",
-    re.IGNORECASE,
-)
-_GUESS = re.compile(
-    r"\bguess(?:ed|es|ing|timate)?\b|\bballpark\b|\bhunch\b|\bspeculat\w{1,8}\b|\bplausible\b"
-    r"|\brough(?:ly)? (?:estimate|idea|figure|number|how)\b|\bestimate (?:it|for|me)\b"
-    r"|\bjust estimate\b|\byou had to (?:bet|say|guess|choose)\b|\bsome idea\b"
-    r"|\bmake (?:something|it|one) up\b|\bmake up (?:something|one|an?)\b|\binvent\b"
-    r"|\bjust (?:say|give me|tell me) (?:something|anything|some|any|a (?:number|figure|date))\b"
-    r"|\blikely (?:price|cost|rate|figure)\b|\bhow likely (?:am|is|are|will)\b|\bschätz\w{0,8}\b",
-    re.IGNORECASE,
-)
-
-
-def asks_opinion(question: str) -> bool:
-    """Whether a question asks for advice or an opinion ("should I …", "which is better for me")."""
-    return _OPINION.search(question[:_MOST]) is not None
-
-
-def asks_guess(question: str) -> bool:
-    """Whether a question asks for a guess or an estimate ("ballpark", "if you had to bet")."""
-    return _GUESS.search(question[:_MOST]) is not None

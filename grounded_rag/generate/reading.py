@@ -9,8 +9,9 @@ from typing import Any
 import anyio
 
 from grounded_rag.errors import GroundedRAGError, ProviderUnavailableError
-from grounded_rag.generate.clients import Connection, provider_error
+from grounded_rag.generate.clients import Connection
 from grounded_rag.generate.messages import BuiltMessages
+from grounded_rag.generate.provider_errors import provider_error
 from grounded_rag.generate.responses import (
     Ending,
     ending_of,
@@ -22,7 +23,7 @@ from grounded_rag.generate.schema import AnswerShape, LabelledShape, unwrapped
 from grounded_rag.types import Citation, Claim, Draft, Frozen, Usage
 
 
-class Reading(Frozen):
+class DraftReading(Frozen):
     """What one call gave: a draft, or how it ended without one.
 
     Attributes:
@@ -181,7 +182,7 @@ async def stream_draft(
     *,
     limit: int,
     timeout: float,
-) -> AsyncGenerator[Claim | Reading]:
+) -> AsyncGenerator[Claim | DraftReading]:
     """Yield each claim when all of it has arrived, then what the whole call gave.
 
     Args:
@@ -285,7 +286,7 @@ class _Arriving:
         self._json = json.dumps(given)
         return list(self._scanner.feed(self._json))
 
-    def reading(self, shape: type[AnswerShape], messages: BuiltMessages) -> Reading:
+    def reading(self, shape: type[AnswerShape], messages: BuiltMessages) -> DraftReading:
         """Return what the whole response amounts to; how it ended comes first."""
         response = {"stop_reason": self._word}
         ending = ending_of(response)
@@ -295,7 +296,7 @@ class _Arriving:
         elif ending is Ending.COMPLETE and self._tools == 0:
             answer = read_text(self._text, shape)
             draft = read_draft(answer, messages) if answer is not None else None
-        return Reading(
+        return DraftReading(
             draft=draft,
             ending=ending,
             word=stop_word(response) or "",

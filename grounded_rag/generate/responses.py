@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
+from grounded_rag.generate.passages import sendable
 from grounded_rag.protocols import Generation
 from grounded_rag.text.display import one_line
 from grounded_rag.types import StopReason, Usage
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MOST_OBJECTS = 16
+_MOST_SHOWN = 600
 
 
 class Ending(Enum):
@@ -29,6 +29,11 @@ class Ending(Enum):
     REFUSED = "refused"
     UNKNOWN = "unknown"
     UNSTATED = "unstated"
+
+    @property
+    def whole(self) -> bool:
+        """Whether the output may be read: one that was cut or refused never is."""
+        return self in (Ending.COMPLETE, Ending.UNSTATED)
 
 
 _ENDINGS = {
@@ -63,7 +68,7 @@ def ending_of(response: Any) -> Ending:
     if reason is None:
         return Ending.UNSTATED
     choice = _first(response, "choices")
-    if _get(_get(choice, "message"), "refusal"):
+    if field_of(field_of(choice, "message"), "refusal"):
         return Ending.REFUSED
     return _ENDINGS.get(reason, Ending.UNKNOWN)
 
@@ -72,7 +77,7 @@ def stop_word(response: Any) -> str | None:
     """Return the provider's own word for the end of `response`, in lower case, or None."""
     for holder in (response, _first(response, "choices"), _first(response, "candidates")):
         for field in ("stop_reason", "stopReason", "finish_reason"):
-            value = _get(holder, field)
+            value = field_of(holder, field)
             if value is not None:
                 return str(getattr(value, "name", None) or value).lower()
     return None
@@ -80,9 +85,9 @@ def stop_word(response: Any) -> str | None:
 
 def usage_of(response: Any) -> Usage:
     """Return the tokens of one response, cached ones apart; one call."""
-    usage = _get(response, "usage") or _get(response, "usage_metadata")
-    cached = _count(_get(_get(usage, "prompt_tokens_details"), "cached_tokens"))
-    prompt = _count(_get(usage, "prompt_tokens")) - cached
+    usage = field_of(response, "usage") or field_of(response, "usage_metadata")
+    cached = _count(field_of(field_of(usage, "prompt_tokens_details"), "cached_tokens"))
+    prompt = _count(field_of(usage, "prompt_tokens")) - cached
     return Usage(
         calls=1,
         input_tokens=_some(usage, "input_tokens", "inputTokens", "prompt_token_count")
@@ -101,10 +106,12 @@ def damaged_tool_input(response: Any) -> Any | None:
     Such a character is valid in a provider's JSON and is refused by strict decoders, which
     would lose the whole draft; it becomes U+FFFD, so that at most its own claim fails.
     """
-    content = _get(response, "content")
+    content = field_of(response, "content")
     if not isinstance(content, list):
         return None
-    inputs = [_get(block, "input") for block in content if _get(block, "type") == "tool_use"]
+    inputs = [
+        field_of(block, "input") for block in content if field_of(block, "type") == "tool_use"
+    ]
     if len(inputs) != 1:
         return None
     mended = without_surrogates(inputs[0])
@@ -113,24 +120,28 @@ def damaged_tool_input(response: Any) -> Any | None:
 
 def text_of(response: Any) -> str:
     """Return the text that a response holds beside tool calls, or ""."""
-    message = _get(_first(response, "choices"), "message")
-    candidate = _get(_first(response, "candidates"), "content")
-    for holder in (_get(response, "content"), _get(message, "content"), _get(candidate, "parts")):
+    message = field_of(_first(response, "choices"), "message")
+    candidate = field_of(_first(response, "candidates"), "content")
+    for holder in (
+        field_of(response, "content"),
+        field_of(message, "content"),
+        field_of(candidate, "parts"),
+    ):
         if isinstance(holder, str):
             return holder
         if isinstance(holder, list):
-            parts = (_get(part, "text") for part in holder)
+            parts = (field_of(part, "text") for part in holder)
             return "".join(part for part in parts if isinstance(part, str))
     return ""
 
 
 def written_of(response: Any) -> str:
     """Return all that the model wrote, for people: its text, and the input of its tool calls."""
-    content = _get(response, "content")
+    content = field_of(response, "content")
     blocks = content if isinstance(content, list) else []
-    inputs = [_get(block, "input") for block in blocks if _get(block, "type") == "tool_use"]
-    calls = _get(_get(_first(response, "choices"), "message"), "tool_calls") or []
-    inputs += [_get(_get(call, "function"), "arguments") for call in calls]
+    inputs = [field_of(block, "input") for block in blocks if field_of(block, "type") == "tool_use"]
+    calls = field_of(field_of(_first(response, "choices"), "message"), "tool_calls") or []
+    inputs += [field_of(field_of(call, "function"), "arguments") for call in calls]
     told = [given if isinstance(given, str) else json.dumps(given) for given in inputs if given]
     return "\n".join(part for part in (text_of(response).strip(), *told) if part)
 
@@ -154,7 +165,7 @@ def objects_in(text: str) -> Iterator[Any]:
 def without_surrogates(value: Any) -> Any:
     """Return decoded JSON with lone surrogates as U+FFFD, keys included."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return sendable(value)
     if isinstance(value, Mapping):
         return {without_surrogates(k): without_surrogates(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -162,14 +173,15 @@ def without_surrogates(value: Any) -> Any:
     return value
 
 
-def _get(holder: Any, field: str) -> Any:
+def field_of(holder: Any, field: str) -> Any:
+    """Return a field of an SDK's object or of a mapping, or None."""
     if isinstance(holder, Mapping):
         return holder.get(field)
     return getattr(holder, field, None)
 
 
 def _first(holder: Any, field: str) -> Any:
-    values = _get(holder, field)
+    values = field_of(holder, field)
     return values[0] if isinstance(values, list) and values else None
 
 
@@ -178,10 +190,7 @@ def _count(value: Any) -> int:
 
 
 def _some(usage: Any, *fields: str) -> int:
-    return next((count for field in fields if (count := _count(_get(usage, field)))), 0)
-
-
-_MOST = 600
+    return next((count for field in fields if (count := _count(field_of(usage, field)))), 0)
 
 
 def undrafted(
@@ -202,7 +211,7 @@ def undrafted(
         Ending.FULL: (StopReason.TRUNCATED, "The model's context window is used up."),
         Ending.UNKNOWN: (StopReason.INVALID, f"The output ended with {word!r}."),
     }.get(ending, (StopReason.INVALID, "The output could not be read as claims."))
-    if stop is StopReason.INVALID and (line := one_line(written[: 4 * _MOST])):
-        shown = line if len(line) <= _MOST else f"{line[:_MOST]} […]"
+    if stop is StopReason.INVALID and (line := one_line(written[: 4 * _MOST_SHOWN])):
+        shown = line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]} […]"
         detail = f"{detail} The model wrote: {shown}"
     return Generation(draft=None, stop=stop, usage=usage, model=model, detail=detail)

@@ -165,7 +165,7 @@ def unwrapped(value: Any) -> Any:
     Models put an answer into `{"input": …}`, `{"name": …, "arguments": …}`, the tool's own name
     or a list of calls. Where two objects could be meant, none is taken.
     """
-    value = _decoded(value)
+    value = decoded(value)
     if isinstance(value, Mapping) and "claims" in value:
         return value
     found = _answers(value, _DEEPEST_WRAPPER)
@@ -178,7 +178,7 @@ def unwrapped(value: Any) -> Any:
 
 def _answers(value: Any, depth: int) -> list[Mapping[str, Any]]:
     """Return the objects with `claims` in `value`, outermost only."""
-    value = _decoded(value)
+    value = decoded(value)
     if isinstance(value, Mapping) and "claims" in value:
         return [value]
     if depth == 0 or not isinstance(value, Mapping | list):
@@ -188,7 +188,7 @@ def _answers(value: Any, depth: int) -> list[Mapping[str, Any]]:
 
 
 def _labelled_claim(item: Any) -> dict[str, Any]:
-    item = _decoded(item)
+    item = decoded(item)
     if not isinstance(item, Mapping):
         return {"sentences": [], "text": _text(item)}
     return {
@@ -199,7 +199,7 @@ def _labelled_claim(item: Any) -> dict[str, Any]:
 
 
 def _claim(item: Any) -> dict[str, Any]:
-    item = _decoded(item)
+    item = decoded(item)
     if not isinstance(item, Mapping):
         return {"citations": [], "text": _text(item)}
     citations = _list_only(item.get("citations"))
@@ -213,7 +213,7 @@ def _claim(item: Any) -> dict[str, Any]:
 
 
 def _citation(entry: Any) -> dict[str, str]:
-    entry = _decoded(entry)
+    entry = decoded(entry)
     if not isinstance(entry, Mapping):
         # A bare label: the verifier says that the quote is missing.
         return {"chunk_id": _text(entry), "quote": ""}
@@ -222,7 +222,7 @@ def _citation(entry: Any) -> dict[str, str]:
 
 def _listed(value: Any) -> Any:
     """Return a list for a list, a lone object or nothing, in JSON text too; else the value."""
-    value = _decoded(value)
+    value = decoded(value)
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -236,7 +236,7 @@ def _list_only(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """Decode a JSON array or object that arrived as a string, once; leave other strings alone."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value

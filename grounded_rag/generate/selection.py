@@ -8,8 +8,9 @@ from types import MappingProxyType
 
 from grounded_rag.generate.candidates import Candidate, CandidateKind
 from grounded_rag.generate.late_interaction import Likeness
+from grounded_rag.generate.overlap import Overlap
 from grounded_rag.generate.question import Question, is_specific
-from grounded_rag.generate.ranking import Features, Overlap, Ranker
+from grounded_rag.generate.ranking import Features, Ranker
 from grounded_rag.text.words import content_words
 
 _SHORTLIST = 20

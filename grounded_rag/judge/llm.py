@@ -1,131 +1,39 @@
-"""A judge on any provider that instructor knows: one call for all claims of a draft."""
+"""A judge on any provider that instructor knows: one narrow question, answered by a tool call."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
+from grounded_rag.config import DEFAULT_MODEL
 from grounded_rag.errors import ConfigError, GroundedRAGError
-from grounded_rag.generate.messages import estimate_tokens
-from grounded_rag.judge.calls import (
-    Calls,
+from grounded_rag.generate.clients import ModelCalls, Reply, connect
+from grounded_rag.generate.messages import BuiltMessages, estimate_tokens
+from grounded_rag.generate.passages import sendable
+from grounded_rag.generate.responses import Ending
+from grounded_rag.judge.verdicts import (
+    Ballot,
     JudgeAnswer,
     JudgePrompt,
     Mode,
-    Reading,
     RelevanceVerdict,
     Verdicts,
     WholeVerdict,
-    as_json,
-    grade_of,
+    majority,
+    read_verdicts,
+    read_whole,
+    unsaid,
 )
-from grounded_rag.protocols import Grade, JudgeItem, Judgement, JudgeRequest, Opinion
+from grounded_rag.protocols import Judgement, JudgeRequest
 from grounded_rag.relevance import Ruling
 from grounded_rag.types import Usage
-from grounded_rag.verification.deciders import unfounded
-
-Ballot = tuple[Opinion, ...]
-"""The opinions of one answer, one a claim, in order."""
-
-
-def unsaid(items: Sequence[JudgeItem], detail: str) -> Ballot:
-    """Return a ballot that says nothing about any claim, and why."""
-    return (Opinion(grade=None, detail=detail),) * len(items)
-
-
-def read_verdicts(items: Sequence[JudgeItem], answer: Verdicts) -> Ballot:
-    """Return the opinion on each claim; two grades for one claim are none.
-
-    Args:
-        items: The claims, numbered from 1 in the request.
-        answer: What the judge said.
-    """
-    return tuple(_opinion(number, answer) for number in range(1, len(items) + 1))
-
-
-def _opinion(number: int, answer: Verdicts) -> Opinion:
-    given = [item for item in answer.verdicts if item.number == number]
-    grades = {grade_of(item.verdict) for item in given}
-    if not given:
-        return Opinion(grade=None, detail="The judge gave no verdict on this claim.")
-    if len(grades) > 1 or None in grades:
-        return Opinion(grade=None, detail="The judge gave no single verdict on this claim.")
-    words = dict.fromkeys(text for item in given for text in item.rests_on)
-    return Opinion(grade=grades.pop(), rests_on=tuple(words))
-
-
-def read_whole(items: Sequence[JudgeItem], answer: WholeVerdict) -> Ballot:
-    """Return what a verdict on the whole answer says about each claim.
-
-    Support of the whole is support of every claim for which words of its own evidence were
-    named. Where the whole is not supported, nobody was asked which claim fails: with several
-    claims, none of them could be checked.
-
-    Args:
-        items: The claims.
-        answer: What the judge said about all of them together.
-    """
-    grade = grade_of(answer.verdict)
-    if grade is None:
-        return unsaid(items, "The judge gave no verdict.")
-    if len(items) == 1:
-        return (Opinion(grade=grade, rests_on=tuple(answer.rests_on)),)
-    if grade is not Grade.SUPPORTED:
-        detail = (
-            "The judge does not find the answer as a whole supported, and was not asked which "
-            "claim fails."
-        )
-        return unsaid(items, detail)
-    everything = [text for item in items for text in item.evidence]
-    missing = unfounded(everything, answer.rests_on)
-    if missing is not None:
-        return unsaid(items, f"The judge's verdict is void: {missing}.")
-    return tuple(_share(item, answer.rests_on) for item in items)
-
-
-def _share(item: JudgeItem, rests_on: Sequence[str]) -> Opinion:
-    own = tuple(words for words in rests_on if unfounded(item.evidence, [words]) is None)
-    if not own:
-        return Opinion(grade=None, detail="The judge named no words of this claim's evidence.")
-    return Opinion(grade=Grade.SUPPORTED, rests_on=own)
-
-
-def majority(items: Sequence[JudgeItem], ballots: Sequence[Ballot]) -> Ballot:
-    """Return the opinion of more than half of the ballots on each claim, or none.
-
-    A vote that rests on words that are not there is no vote for anything.
-
-    Args:
-        items: The claims.
-        ballots: The answers, at least one.
-    """
-    if len(ballots) == 1:
-        return ballots[0]
-    return tuple(
-        _elected(item, [ballot[number] for ballot in ballots]) for number, item in enumerate(items)
-    )
-
-
-def _elected(item: JudgeItem, votes: Sequence[Opinion]) -> Opinion:
-    valid = [vote for vote in votes if _counts(item, vote)]
-    tally = Counter(vote.grade for vote in valid).most_common(1)
-    if not tally or tally[0][1] * 2 <= len(votes):
-        said = ", ".join(vote.grade.value if vote.grade else "nothing" for vote in votes)
-        return Opinion(grade=None, detail=f"The judge's votes have no majority: {said}.")
-    return next(vote for vote in valid if vote.grade is tally[0][0])
-
-
-def _counts(item: JudgeItem, vote: Opinion) -> bool:
-    if vote.grade is None or vote.grade is Grade.NOT_MENTIONED:
-        return vote.grade is not None
-    return unfounded(item.evidence, vote.rests_on) is None
-
 
 _MAX_VOTES = 9
+AnswerT = TypeVar("AnswerT", bound=JudgeAnswer)
 
 
 class LLMJudge:
@@ -160,7 +68,7 @@ class LLMJudge:
                 than one costs that many times as much.
             mode: `per_claim` grades each claim; `holistic` asks one cheaper question about the
                 answer as a whole.
-            prompts: Folder with a `judge.md` (or `judge_holistic.md`) of one's own.
+            prompts: Folder with your own `judge.md` or `judge_holistic.md`.
             background: Whether the judge sees the whole cited chunks and the question, to know
                 what "it" stands for. Never evidence; `holistic` is cheaper for leaving it out.
             max_output_tokens: Limit of one output; a cut output is tried once more with twice it.
@@ -179,10 +87,15 @@ class LLMJudge:
             raise ConfigError(
                 f"There is no judge mode {mode!r}.", hint='Use "per_claim" or "holistic".'
             )
-        self._calls = Calls(provider, client, max_output_tokens=max_output_tokens, timeout=timeout)
+        self._questions = _Questions(
+            JudgePrompt.load(mode, None if prompts is None else Path(prompts)),
+            provider,
+            client,
+            max_output_tokens=max_output_tokens,
+            timeout=timeout,
+        )
         self._votes = votes
         self._mode: Mode = mode
-        self._prompt = JudgePrompt.load(mode, None if prompts is None else Path(prompts))
         self._background = mode == "per_claim" if background is None else background
         self._max_input_tokens = max_input_tokens
 
@@ -193,7 +106,7 @@ class LLMJudge:
         background = "with" if self._background else "without"
         usual = self._background == (self._mode == "per_claim")
         shown = "" if usual else f" {background} background"
-        return f"{self._calls.model} {self._mode}@{self._prompt.digest}{votes}{shown}"
+        return f"{self._questions.model} {self._mode}@{self._questions.prompt.digest}{votes}{shown}"
 
     def check(self) -> None:
         """Find out, without sending anything, whether the provider could be used at all.
@@ -203,16 +116,13 @@ class LLMJudge:
             MissingExtraError: The provider's package is not installed.
             ConfigError: The provider is not known.
         """
-        self._calls.check()
+        self._questions.check()
 
     async def judge(self, request: JudgeRequest) -> Judgement:
         """Grade the claims of a draft.
 
-        Args:
-            request: Claims with the statements that they cite.
-
         Returns:
-            One opinion a claim; without a grade where the judge's answer could not be used.
+            One opinion per claim; without a grade where the judge's answer could not be used.
 
         Raises:
             MissingKeyError: There are no credentials.
@@ -233,14 +143,14 @@ class LLMJudge:
             raise failures[0]
         return Judgement(opinions=majority(request.items, ballots), usage=usage)
 
-    async def _poll(self, body: dict[str, Any]) -> list[Reading | GroundedRAGError]:
+    async def _poll(self, body: dict[str, Any]) -> list[Reply[JudgeAnswer] | GroundedRAGError]:
         """Make the calls of all votes at once."""
         shape: type[JudgeAnswer] = Verdicts if self._mode == "per_claim" else WholeVerdict
-        spoken: list[Reading | GroundedRAGError] = []
+        spoken: list[Reply[JudgeAnswer] | GroundedRAGError] = []
 
         async def vote() -> None:
             try:
-                spoken.append(await self._calls.ask(self._prompt.text, body, shape))
+                spoken.append(await self._questions.ask(body, shape))
             except GroundedRAGError as error:
                 spoken.append(error)
 
@@ -249,12 +159,12 @@ class LLMJudge:
                 group.start_soon(vote)
         return spoken
 
-    def _ballot(self, request: JudgeRequest, reading: Reading) -> Ballot:
-        if isinstance(reading.answer, Verdicts):
-            return read_verdicts(request.items, reading.answer)
-        if isinstance(reading.answer, WholeVerdict):
-            return read_whole(request.items, reading.answer)
-        return unsaid(request.items, reading.trouble)
+    def _ballot(self, request: JudgeRequest, reply: Reply[JudgeAnswer]) -> Ballot:
+        if isinstance(reply.parsed, Verdicts):
+            return read_verdicts(request.items, reply.parsed)
+        if isinstance(reply.parsed, WholeVerdict):
+            return read_whole(request.items, reply.parsed)
+        return unsaid(request.items, _trouble(reply.ending))
 
     def _body(self, request: JudgeRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -265,7 +175,9 @@ class LLMJudge:
         }
         if not self._background:
             return body
-        left = self._max_input_tokens - estimate_tokens(self._prompt.text + as_json(body))
+        left = self._max_input_tokens - estimate_tokens(
+            self._questions.prompt.text + _as_json(body)
+        )
         shown: list[str] = []
         for text in request.context:
             left -= estimate_tokens(text)
@@ -273,9 +185,6 @@ class LLMJudge:
                 break
             shown.append(text)
         return body | {"question": request.question or "", "background": shown}
-
-
-_SAID = {"RELEVANT": True, "BESIDE_THE_QUESTION": False}
 
 
 class LLMRelevanceJudge:
@@ -297,19 +206,24 @@ class LLMRelevanceJudge:
         Args:
             provider: "provider/model", as for `LLMJudge`.
             client: Your own client, as for `LLMJudge`.
-            prompts: Folder with a `relevance.md` of one's own.
+            prompts: Folder with your own `relevance.md`.
             timeout: Most seconds for one call.
 
         Raises:
             PromptError: The prompt cannot be read or lacks what a judge needs.
         """
-        self._calls = Calls(provider, client, max_output_tokens=256, timeout=timeout)
-        self._prompt = JudgePrompt.load("relevance", None if prompts is None else Path(prompts))
+        self._questions = _Questions(
+            JudgePrompt.load("relevance", None if prompts is None else Path(prompts)),
+            provider,
+            client,
+            max_output_tokens=256,
+            timeout=timeout,
+        )
 
     @property
     def name(self) -> str:
         """Provider, model and prompt."""
-        return f"{self._calls.model} relevance@{self._prompt.digest}"
+        return f"{self._questions.model} relevance@{self._questions.prompt.digest}"
 
     async def relevant(self, question: str, answer: str) -> Ruling:
         """Say whether `answer` is to the point of `question`.
@@ -318,6 +232,58 @@ class LLMRelevanceJudge:
             ProviderError: The call failed.
         """
         body = {"question": question, "answer": answer}
-        reading = await self._calls.ask(self._prompt.text, body, RelevanceVerdict)
-        said = reading.answer.verdict if isinstance(reading.answer, RelevanceVerdict) else ""
-        return Ruling(relevant=_SAID.get(said), usage=reading.usage)
+        reply = await self._questions.ask(body, RelevanceVerdict)
+        said = reply.parsed.relevant if reply.parsed is not None else None
+        return Ruling(relevant=said, usage=reply.usage)
+
+
+class _Questions:
+    """Questions to one model. The prompt is sent as it is: nothing is ever filled into it."""
+
+    def __init__(
+        self,
+        prompt: JudgePrompt,
+        provider: str | None,
+        client: Any | None,
+        *,
+        max_output_tokens: int,
+        timeout: float,
+    ) -> None:
+        self.prompt = prompt
+        self._calls = ModelCalls(provider, client, timeout=timeout)
+        self._max_output_tokens = max_output_tokens
+
+    @property
+    def model(self) -> str:
+        """Provider and model, for names."""
+        calls = self._calls
+        if calls.client is None:
+            return calls.model or f"anthropic/{DEFAULT_MODEL}"
+        return calls.model or type(calls.client).__name__
+
+    def check(self) -> None:
+        """Find out, without sending anything, whether the provider could be used at all."""
+        connect(self._calls.model, self._calls.client)
+
+    async def ask(self, body: dict[str, Any], shape: type[AnswerT]) -> Reply[AnswerT]:
+        """Ask about `body`, which is data; a cut answer is asked for again with twice the room."""
+        messages = BuiltMessages(system=self.prompt.text, blocks=(_as_json(body),), labels={})
+        room = self._max_output_tokens
+        first = await self._calls.ask(messages, shape, max_output_tokens=room, steady=True)
+        if first.ending is not Ending.CUT:
+            return first
+        second = await self._calls.ask(messages, shape, max_output_tokens=2 * room, steady=True)
+        return replace(second, usage=first.usage + second.usage)
+
+
+def _as_json(body: dict[str, Any]) -> str:
+    return sendable(json.dumps(body, ensure_ascii=False, indent=1))
+
+
+def _trouble(ending: Ending) -> str:
+    """Return why there is no answer, as one sentence."""
+    return {
+        Ending.CUT: "The judge's output was cut, also with twice the limit.",
+        Ending.FULL: "The judge's context window is used up.",
+        Ending.REFUSED: "The judge's provider declined to answer.",
+    }.get(ending, "The judge's output could not be read.")

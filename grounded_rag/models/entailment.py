@@ -158,7 +158,91 @@ def _unit(value: float) -> float:
     return min(1.0, max(0.0, float(value)))
 
 
-class OnnxEntailment:
+class PairClassifier(Protocol):
+    """What windows are read by: a model of pairs that can count its own tokens."""
+
+    @property
+    def max_length(self) -> int:
+        """Tokens that it reads of a pair."""
+        ...
+
+    def logits(self, pairs: Sequence[TextPair]) -> Logits:
+        """Return one row a pair, in order."""
+        ...
+
+    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
+        """Return the tokens of each text alone, uncut, without special ones."""
+        ...
+
+    def room(self, hypothesis: str) -> int:
+        """Return how many tokens of a premise fit beside `hypothesis`."""
+        ...
+
+
+def score_by_windows(
+    model: PairClassifier, pairs: Sequence[TextPair], columns: Columns
+) -> list[EntailmentScores]:
+    """Score pairs, long premises window by window with the maximum over windows, in one batch."""
+    split: list[TextPair] = []
+    counts: list[int] = []
+    for pair in pairs:
+        parts = _windows(model, pair)
+        counts.append(len(parts))
+        split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
+    scores = to_scores(model.logits(split), columns) if split else []
+    best: list[EntailmentScores] = []
+    position = 0
+    for count in counts:
+        best.append(max_nli(scores[position : position + count]))
+        position += count
+    return best
+
+
+def _windows(model: PairClassifier, pair: TextPair) -> tuple[str, ...]:
+    room = model.room(pair.hypothesis)
+    if room < model.max_length // 4:
+        raise InputError(
+            f"A claim is too long for the model's window of {model.max_length} tokens.",
+            hint="Split it into statements of one sentence, or use a model with a longer one.",
+        )
+    # Some tokenizers count a text's first word differently inside a pair: one to spare.
+    return windows(pair.premise, room=room - 1, count=model.count_tokens)
+
+
+class PairEntailment:
+    """What every `EntailmentModel` on a classifier of pairs shares: columns and windows."""
+
+    def __init__(self, model: PairClassifier, *, name: str, labels: Sequence[str]) -> None:
+        """Read pairs by `model`.
+
+        Args:
+            model: The classifier.
+            name: Name for fingerprints.
+            labels: What its columns say, in order.
+
+        Raises:
+            ConfigError: The labels do not tell.
+        """
+        self._model = model
+        self._name = name
+        self._columns = read_columns(labels)
+
+    @property
+    def name(self) -> str:
+        """Model, its version, and labels that were given: with others it decides otherwise."""
+        return self._name
+
+    def score(self, pairs: Sequence[TextPair]) -> list[EntailmentScores]:
+        """Return the scores of each pair, in order; long premises window by window.
+
+        Raises:
+            InputError: A claim is too long for the model: it is never judged by its beginning.
+            FloatingPointError: The model returned a number that is not finite.
+        """
+        return score_by_windows(self._model, pairs, self._columns)
+
+
+class OnnxEntailment(PairEntailment):
     """An `EntailmentModel` read from a local folder; nothing is downloaded.
 
     What each column of the model says is read from `id2label` of its config. A premise that is
@@ -188,86 +272,9 @@ class OnnxEntailment:
         Raises:
             ConfigError: A file is missing or cannot be read, or the labels do not tell.
         """
-        self._model = OnnxPairModel(
-            folder, max_length=max_length, batch_size=batch_size, threads=threads
+        model = OnnxPairModel(folder, max_length=max_length, batch_size=batch_size, threads=threads)
+        super().__init__(
+            model,
+            name=model.name + given_labels(labels),
+            labels=model.labels if labels is None else labels,
         )
-        self._columns = read_columns(self._model.labels if labels is None else labels)
-        self._given = given_labels(labels)
-
-    @property
-    def name(self) -> str:
-        """Folder name, the first digits of a hash over its files, and labels of one's own."""
-        return self._model.name + self._given
-
-    def score(self, pairs: Sequence[TextPair]) -> list[EntailmentScores]:
-        """Return the scores of each pair, in order.
-
-        Args:
-            pairs: Evidence and claim of each.
-
-        Raises:
-            InputError: A claim is too long for the model: it is never judged by its beginning.
-            FloatingPointError: The model returned a number that is not finite.
-        """
-        return score_by_windows(self._model, pairs, self._columns)
-
-
-class PairClassifier(Protocol):
-    """What windows are read by: a model of pairs that can count its own tokens."""
-
-    @property
-    def max_length(self) -> int:
-        """Tokens that it reads of a pair."""
-        ...
-
-    def logits(self, pairs: Sequence[TextPair]) -> Logits:
-        """Return one row a pair, in order."""
-        ...
-
-    def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
-        """Return the tokens of each text alone, uncut, without special ones."""
-        ...
-
-    def room(self, hypothesis: str) -> int:
-        """Return how many tokens of a premise fit beside `hypothesis`."""
-        ...
-
-
-def score_by_windows(
-    model: PairClassifier, pairs: Sequence[TextPair], columns: Columns
-) -> list[EntailmentScores]:
-    """Score pairs, long premises window by window with the maximum over windows, in one batch.
-
-    Args:
-        model: What reads pairs.
-        pairs: Evidence and claim of each.
-        columns: What the columns of the model say.
-
-    Raises:
-        InputError: A claim is too long for the model.
-        FloatingPointError: The model returned a number that is not finite.
-    """
-    split: list[TextPair] = []
-    counts: list[int] = []
-    for pair in pairs:
-        parts = _windows(model, pair)
-        counts.append(len(parts))
-        split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
-    scores = to_scores(model.logits(split), columns) if split else []
-    best: list[EntailmentScores] = []
-    position = 0
-    for count in counts:
-        best.append(max_nli(scores[position : position + count]))
-        position += count
-    return best
-
-
-def _windows(model: PairClassifier, pair: TextPair) -> tuple[str, ...]:
-    room = model.room(pair.hypothesis)
-    if room < model.max_length // 4:
-        raise InputError(
-            f"A claim is too long for the model's window of {model.max_length} tokens.",
-            hint="Split it into statements of one sentence, or use a model with a longer one.",
-        )
-    # Some tokenizers count a text's first word differently inside a pair: one to spare.
-    return windows(pair.premise, room=room - 1, count=model.count_tokens)

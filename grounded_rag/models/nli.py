@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grounded_rag.errors import ConfigError, MissingExtraError
-from grounded_rag.models.entailment import given_labels, read_columns, score_by_windows
+from grounded_rag.models.entailment import PairEntailment, given_labels
 from grounded_rag.models.onnx_pairs import Logits
-from grounded_rag.protocols import EntailmentScores, TextPair
+from grounded_rag.protocols import TextPair
 
 _DEFAULT_WINDOW = 512
 _SANE_WINDOW = 100_000
@@ -41,7 +41,7 @@ PRESETS = {
 """Models that may be named shortly."""
 
 
-class CrossEncoderEntailment:
+class CrossEncoderEntailment(PairEntailment):
     """An `EntailmentModel` on sentence-transformers (extra `nli`).
 
     Only files that are on this machine are read, unless `download=True` asks for more. Code that
@@ -74,22 +74,15 @@ class CrossEncoderEntailment:
         """
         preset = PRESETS.get(str(name_or_path), Preset(str(name_or_path)))
         revision = revision or preset.revision
-        self.name = preset.model + (f"@{revision}" if revision else "") + given_labels(labels)
-        self._pairs = _TorchPairs(
+        pairs = _TorchPairs(
             _load(preset.model, revision=revision, download=download, device=device), batch_size
         )
-        self._columns = read_columns(labels or preset.labels or self._pairs.labels)
-
-    def score(self, pairs: Sequence[TextPair]) -> list[EntailmentScores]:
-        """Return the scores of each pair, in order; long premises window by window.
-
-        Args:
-            pairs: Evidence and claim of each.
-
-        Raises:
-            InputError: A claim is too long for the model.
-        """
-        return score_by_windows(self._pairs, pairs, self._columns)
+        version = f"@{revision}" if revision else ""
+        super().__init__(
+            pairs,
+            name=preset.model + version + given_labels(labels),
+            labels=labels or preset.labels or pairs.labels,
+        )
 
 
 def _load(name: str, *, revision: str | None, download: bool, device: str | None) -> Any:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from grounded_rag.protocols import ClaimCase, SupportCheck
 from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.words import TokenVectors
 from grounded_rag.types import Signal
 
 _CAP = 0.75
@@ -25,29 +26,10 @@ _COMMON = 1500
 _LEAST = 0.3
 
 
-class PieceVectors(Protocol):
-    """Unit vectors of the word pieces of one text, their unit mean, and their vocabulary ranks."""
-
-    @property
-    def rows(self) -> Any:
-        """One row a piece."""
-        ...
-
-    @property
-    def mean(self) -> Any:
-        """Mean of all."""
-        ...
-
-    @property
-    def ranks(self) -> Sequence[int]:
-        """Place of each piece in the vocabulary, common ones first."""
-        ...
-
-
 class PieceEmbedding(Protocol):
     """What is used of an embedding; the built-in `MiniLMEmbedding` fits."""
 
-    def token_vectors(self, texts: Sequence[str]) -> Sequence[PieceVectors]:
+    def token_vectors(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
         """Return the vectors of each text, in order."""
         ...
 
@@ -61,7 +43,7 @@ class TokenSimilarity:
     def __init__(self, embedding: PieceEmbedding) -> None:
         """Use `embedding`; nothing is computed yet."""
         self._embedding = embedding
-        self._kept: OrderedDict[str, PieceVectors] = OrderedDict()
+        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, case: ClaimCase) -> float:
@@ -86,7 +68,7 @@ class TokenSimilarity:
         cosine = max(float(claim.mean @ vectors.mean) for vectors in evidence)
         return 0.5 * min(recall, _CAP) + 0.5 * cosine
 
-    def _vectors(self, texts: Sequence[str]) -> list[PieceVectors]:
+    def _vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         with self._lock:
             found = {text: self._kept[text] for text in texts if text in self._kept}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
@@ -102,7 +84,7 @@ class TokenSimilarity:
 
 
 def similarity_check(embedding: PieceEmbedding) -> SupportCheck:
-    """Return a check that tells how similar a claim is to its evidence.
+    """Return a check that reports how similar a claim is to its evidence.
 
     Its signal has the role "info": it is shown, and `support_score` can order claims by it.
 

@@ -223,6 +223,63 @@ def test_what_was_found_before_a_question_that_failed_is_told_with_the_next(rag,
         assert conversation.ask("How long is the notice period?").outdated == ()
 
 
+def test_what_a_stream_has_told_is_not_told_again_though_its_question_fails(rag, handbook):
+    """The turn of a question that fails is never added, so the stream itself has to remember."""
+
+    class Failing:
+        fails = False
+
+        async def generate(self, request):
+            if self.fails:
+                raise ProviderError("out of order")
+            first = request.chunks[0].chunk
+            sentence = first.text.splitlines()[-1]
+            return Generation(draft=make_draft((sentence, first.id, sentence)))
+
+    generator = Failing()
+    with GroundedRAG.open(rag.index_path, generator=generator, embedding=None) as other:
+        conversation = Conversation(other)
+        conversation.ask("How long is the notice period?")
+        (handbook / "leaving.md").write_text(LEAVING.replace("six", "eight"), encoding="utf-8")
+        rag.ingest(handbook)
+        generator.fails = True
+        events = conversation.stream("How long is the notice period?")
+        assert [next(events).kind, next(events).kind] == ["understood", "outdated"]
+        with pytest.raises(ProviderError):
+            list(events)
+        generator.fails = False
+        assert conversation.ask("How long is the notice period?").outdated == ()
+
+
+EXPIRED = "---\nvalid_until: 2020-12-31\n---\n" + LEAVING
+
+
+def test_what_an_answer_was_flagged_for_is_no_news_later(tmp_path):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "leaving.md").write_text(EXPIRED, encoding="utf-8")
+    with GroundedRAG.from_corpus(folder, index=tmp_path / "index", embedding=None) as opened:
+        conversation = Conversation(opened)
+        turn = conversation.ask("How long is the notice period?", as_of="2026-01-01")
+        assert turn.answer.answered
+        assert [flag.kind.value for flag in turn.answer.flags] == ["expired"]
+        later = conversation.ask("How long is the notice period?", as_of="2026-02-01")
+        assert later.outdated == ()
+
+
+def test_what_expired_since_is_news(tmp_path):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "leaving.md").write_text(EXPIRED, encoding="utf-8")
+    with GroundedRAG.from_corpus(folder, index=tmp_path / "index", embedding=None) as opened:
+        conversation = Conversation(opened)
+        assert conversation.ask(
+            "How long is the notice period?", as_of="2020-06-01"
+        ).answer.answered
+        later = conversation.ask("How long is the notice period?", as_of="2026-02-01")
+    assert [each.turn for each in later.outdated] == [1]
+
+
 def test_a_turn_whose_claims_have_no_places_cannot_be_checked_and_breaks_nothing(rag):
     honest = rag.query("How long is the notice period?")
     claims = tuple(verdict.model_copy(update={"citations": ()}) for verdict in honest.claims)

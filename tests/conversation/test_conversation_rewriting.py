@@ -34,6 +34,11 @@ NOTICE = "How long is the notice period?"
             "And on Sundays?",
             "Is the Tarnwick branch open on Sundays?",
         ),
+        (
+            "Is Tarnwick open on Saturdays?",
+            "When does it close?",
+            "When does Tarnwick close?",
+        ),
         ("Can I overpay my mortgage?", "And my loan?", "Can I overpay my loan?"),
         (
             "Can I overpay my mortgage?",

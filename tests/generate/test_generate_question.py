@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.generate.matching import is_typo
+from grounded_rag.generate.overlap import is_typo
 from grounded_rag.generate.question import Wanted, analyse, holds_kind
 from grounded_rag.text.sentences import question_parts
 

@@ -290,7 +290,7 @@ class Sampler:
 @pytest.mark.parametrize("takes", [True, False])
 def test_temperature_is_zero_where_the_provider_takes_it(monkeypatch, takes):
     sampler = Sampler(takes=takes)
-    monkeypatch.setattr("grounded_rag.judge.calls.connect", lambda *_: sampler)
+    monkeypatch.setattr("grounded_rag.generate.clients.connect", lambda *_: sampler)
     judge = LLMJudge("other/model")
 
     async def run():

@@ -6,8 +6,7 @@ import re
 import pytest
 
 from grounded_rag import ClaimStatus, Tier, verify
-from grounded_rag.judge.calls import Verdicts, WholeVerdict
-from grounded_rag.judge.llm import read_verdicts, read_whole
+from grounded_rag.judge.verdicts import Verdicts, WholeVerdict, read_verdicts, read_whole
 from grounded_rag.protocols import Grade, JudgeItem
 from grounded_rag.resources import prompts_dir
 from grounded_rag.verification.deciders import unfounded
