@@ -10,7 +10,7 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.types import ClaimVerdict, Flag, FlagKind, Instant, Located, RetrievedChunk, Tier
 from grounded_rag.validity import staleness
 from grounded_rag.verification.passages import Passage
-from grounded_rag.verification.presentation import is_damaged
+from grounded_rag.verification.presentation import DAMAGED
 
 # A speaker's own stance. Sources have one too: what stands in the evidence is never flagged.
 _STANCE = """
@@ -110,7 +110,7 @@ def place_flags(index: int, located: Located, passage: Passage) -> Iterator[Flag
             FlagKind.OVERSIZED_QUOTE,
             "The quote is the whole chunk; it does not show which words carry the claim.",
         )
-    if passage.damage and any(is_damaged(character) for character in located.quote):
+    if passage.damage and DAMAGED.search(located.quote):
         yield flag(FlagKind.DAMAGED_TEXT, "The quoted text holds characters lost in extraction.")
     if passage.retrieved.trust == "untrusted":
         yield flag(FlagKind.UNTRUSTED_SOURCE, "The source is marked as untrusted.")

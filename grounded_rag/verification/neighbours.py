@@ -71,13 +71,13 @@ def restricts(
     ):
         return not _limits().isdisjoint(words) or any(mark in body for mark in _denials(body))
     if _opens(head, body, "pronouns", _known("pronouns", language)):
-        return not _set("validity", "words").isdisjoint(words)
+        return not listed_words("validity", "words").isdisjoint(words)
     return False
 
 
 def _denials(body: str) -> Iterable[str]:
     """Return marks that deny inside a word, or in a script that sets no spaces."""
-    return _set("headings", "unspaced") if body[:1] > "\u2e80" else ("n't", "n’t")
+    return listed_words("headings", "unspaced") if body[:1] > "\u2e80" else ("n't", "n’t")
 
 
 def _known(section: str, language: str | None) -> str:
@@ -93,7 +93,7 @@ def _names_a_noun(body: str) -> bool:
 
 def _retracts(words: list[str]) -> bool:
     """Whether a sentence, as words, speaks of the validity of another one, wherever in it."""
-    if not _set("retracts", "words").isdisjoint(words):
+    if not listed_words("retracts", "words").isdisjoint(words):
         return True
     stems = _stems("retracts")
     if any(word.startswith(stems) for word in words):
@@ -107,14 +107,14 @@ def _denies_briefly(words: list[str]) -> bool:
 
     "Since May this is not so."; a negation about something else has a subject of its own.
     """
-    if len(words) > _BRIEF or _set("headings", "negations").isdisjoint(words):
+    if len(words) > _BRIEF or listed_words("headings", "negations").isdisjoint(words):
         return False
-    return len(words) <= _CURT or not _set("retracts", "points").isdisjoint(words)
+    return len(words) <= _CURT or not listed_words("retracts", "points").isdisjoint(words)
 
 
 def _changes(words: list[str], body: str, before: str) -> bool:
     """Whether a sentence that begins with a time says that the one before it has changed."""
-    if not _set("changes", "ranges").isdisjoint(words[1:_LONGEST]):
+    if not listed_words("changes", "ranges").isdisjoint(words[1:_LONGEST]):
         return False
     if body[:1] > "\u2e80" or not _limits().isdisjoint(words[1:]):
         return True
@@ -137,7 +137,8 @@ def depends(sentence: str, language: str | None = None) -> bool:
         return False
     soon = _words(sentence)[1:_CLAUSE]
     return not any(
-        _opens(head, sentence, "impersonal", each) and not _set("clauses", each).isdisjoint(soon)
+        _opens(head, sentence, "impersonal", each)
+        and not listed_words("clauses", each).isdisjoint(soon)
         for each in _data()["impersonal"]
     )
 
@@ -151,7 +152,7 @@ def announces(sentence: str) -> bool:
     if len(words) <= _BRIEF and words and _opens(words, sentence, "presents"):
         return True
     words = words if len(words) <= _BRIEF and len(sentence) <= _REACH else words[-_TELLING:]
-    listed = _set("announces", "words")
+    listed = listed_words("announces", "words")
     return any(
         word in listed and not (words[at + 1 :] and lookup(words[at + 1]) is not None)
         for at, word in enumerate(words)
@@ -161,7 +162,7 @@ def announces(sentence: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_neutral(lead: str) -> bool:
     """Whether a line that leads into a list says nothing about it ("The main points:")."""
-    return _set("neutral_leads", "words").issuperset(_words(lead))
+    return listed_words("neutral_leads", "words").issuperset(_words(lead))
 
 
 @lru_cache(maxsize=4096)
@@ -174,14 +175,14 @@ def heading_denies(heading: str) -> bool:
     if "|" in heading:
         # The header of a table, carried along as a heading.
         return False
-    if any(mark in heading for mark in _set("headings", "unspaced")):
+    if any(mark in heading for mark in listed_words("headings", "unspaced")):
         return True
     words = _words(heading)
     if not words or heading.rstrip().endswith("?"):
         return False
-    if len(words) == 1 and words[0] in _set("headings", "alone"):
+    if len(words) == 1 and words[0] in listed_words("headings", "alone"):
         return True
-    stems, whole = _stems("headings"), _set("headings", "whole")
+    stems, whole = _stems("headings"), listed_words("headings", "whole")
     if any(word in whole or word.startswith(stems) for word in words):
         return True
     line = f" {' '.join(words)} "
@@ -189,11 +190,11 @@ def heading_denies(heading: str) -> bool:
         return True
     if words[0] == "no" and len(words) < _FEW:
         return True
-    topic = words[0] in _set("headings", "topics")
-    negations = _set("headings", "negations")
+    topic = words[0] in listed_words("headings", "topics")
+    negations = listed_words("headings", "negations")
     return not topic and any(
         (word in negations or word.endswith("n't"))
-        and not (at and words[at - 1] in _set("headings", "topics"))
+        and not (at and words[at - 1] in listed_words("headings", "topics"))
         and word not in ("didn't", "haven't", "hasn't", "hadn't", "wasn't", "weren't")
         for at, word in enumerate(words)
     )
@@ -239,12 +240,12 @@ def boxes() -> tuple[str, ...]:
 
 def common_capitals() -> frozenset[str]:
     """Return words that are written with a capital and name nothing of their own."""
-    return _set("common_capitals", "words")
+    return listed_words("common_capitals", "words")
 
 
 def asking_words() -> frozenset[str]:
     """Return words by which a question asks, whatever it is about."""
-    return _set("asking", "words")
+    return listed_words("asking", "words")
 
 
 def _words(text: str) -> list[str]:
@@ -295,7 +296,8 @@ def _openings(section: str, name: str) -> dict[str, list[list[str]]]:
 
 
 @lru_cache(maxsize=16)
-def _set(section: str, name: str) -> frozenset[str]:
+def listed_words(section: str, name: str) -> frozenset[str]:
+    """Return a list of words of `data/statements.toml`."""
     return frozenset(_data()[section][name].split())
 
 
@@ -310,7 +312,7 @@ def _stems(section: str) -> tuple[str, ...]:
 
 
 def _limits() -> frozenset[str]:
-    return _set("limits", "words")
+    return listed_words("limits", "words")
 
 
 @lru_cache(maxsize=1)

@@ -135,7 +135,6 @@ def _is_json(value: object) -> bool:
 
 
 _HEADING_LINE = re.compile(r"[ \t]*#{1,6}[ \t][^\n]*")
-_DAMAGE = re.compile(f"[{DAMAGED}]")
 
 
 class Passage:
@@ -243,7 +242,7 @@ class Passage:
     def damage(self) -> tuple[int, ...]:
         """Where extraction lost a character, for the first hundred of them."""
         if self._damage is None:
-            found = (match.start() for match in _DAMAGE.finditer(self.text))
+            found = (match.start() for match in DAMAGED.finditer(self.text))
             self._damage = tuple(position for position, _ in zip(found, range(100), strict=False))
         return self._damage
 
