@@ -18,6 +18,7 @@ from grounded_rag.verification.support.terms import Reading, Term, read
 _NEAR = 0.6
 _COPY = 0.8
 _SHARED = 2
+# A rival that shares fewer words need not be laid side by side, which costs most.
 _SIEVE = 0.4
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
@@ -54,16 +55,39 @@ def find_conflicts(
     """
     cited = {piece.chunk.chunk.doc_id for piece in case.evidence}
     claim = read(case.claim.text)
-    words = _words(claim)
+    words = _content_stems(claim)
     statements = [
         sentence
         for piece in case.evidence
         for sentence in _sentences(piece.sentence)
-        if words & _words(sentence)
+        if words & _content_stems(sentence)
     ]
     rivals = [c for c in chunks[:_MAX_CHUNKS] if c.chunk.doc_id not in cited]
     found = (_conflict(claim, statements, c) for c in rivals if _current(c, as_of))
     return tuple(conflict for conflict in found if conflict is not None)
+
+
+def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
+    """Whether a rival is in force; without a moment, whether nothing is said to replace it."""
+    if as_of is None:
+        return chunk.validity.superseded_by is None
+    return current(chunk.validity, as_of=as_of)
+
+
+@lru_cache(maxsize=512)
+def _sentences(text: str) -> tuple[Reading, ...]:
+    """Return the sentences of a text that may speak: what addresses the assistant may not."""
+    hostile = injected_spans(text)
+    return tuple(
+        read(span.of(text))
+        for span in split_sentences(text)[:_MAX_SENTENCES]
+        if not any(span.overlaps(other) for other in hostile)
+    )
+
+
+@lru_cache(maxsize=2048)
+def _content_stems(reading: Reading) -> frozenset[str]:
+    return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
 
 
 def _conflict(
@@ -82,26 +106,10 @@ def _conflict(
     return None
 
 
-@lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[Reading, ...]:
-    """Return the sentences of a text that may speak: what addresses the assistant may not."""
-    hostile = injected_spans(text)
-    return tuple(
-        read(span.of(text))
-        for span in split_sentences(text)[:_MAX_SENTENCES]
-        if not any(span.overlaps(other) for other in hostile)
-    )
-
-
-@lru_cache(maxsize=2048)
-def _words(reading: Reading) -> frozenset[str]:
-    return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
-
-
 def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
     """Return what differs between two sentences that say nearly the same, or None."""
-    words = _words(mine)
-    shared = len(words & _words(other))
+    words = _content_stems(mine)
+    shared = len(words & _content_stems(other))
     if shared < max(_SHARED, len(words) * _SIEVE) or _names(mine) != _names(other):
         return None
     pairs = list(_laid(mine.terms, other.terms))
@@ -114,6 +122,10 @@ def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
     if in_place >= len(words) * _COPY and denies(mine.terms) != denies(other.terms):
         return "This source denies what the cited one affirms, or the other way round."
     return None
+
+
+def _names(reading: Reading) -> set[str]:
+    return {term.stem for term in reading.terms if term.name}
 
 
 def _laid(mine: Sequence[Term], other: Sequence[Term]) -> Iterator[tuple[Term, Term]]:
@@ -131,19 +143,8 @@ def _key(term: Term) -> str:
     return term.stem if quantity is None else f"#{quantity.kind} {quantity.unit} {quantity.per}"
 
 
-def _names(reading: Reading) -> set[str]:
-    return {term.stem for term in reading.terms if term.name}
-
-
 def _disagree(ours: Quantity, theirs: Quantity, claim: Reading) -> bool:
     """Whether two numbers in one place are not the same, and the claim has ours."""
     return compare(ours, theirs) not in _FOLLOWS and any(
         compare(stated, ours) in _FOLLOWS for stated in claim.quantities
     )
-
-
-def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
-    """Whether a rival is in force; without a moment, whether nothing is said to replace it."""
-    if as_of is None:
-        return chunk.validity.superseded_by is None
-    return current(chunk.validity, as_of=as_of)
