@@ -59,7 +59,7 @@ class Sentence(NamedTuple):
     unit_end: int
 
 
-class Table(NamedTuple):
+class TableLines(NamedTuple):
     """The first line of a table, its rule, and the line above the rule, which names the columns."""
 
     first: Line
@@ -79,7 +79,7 @@ class Layout:
         self._runs: dict[Position, tuple[Position, Position]] = {}
         self._outer: dict[Position, Position | None] = {}
         self._headings: tuple[list[int], list[tuple[str, ...]]] | None = None
-        self._tables: dict[int, Table] | None = None
+        self._tables: dict[int, TableLines] | None = None
 
     def touched(self, start: int, end: int) -> list[Position]:
         """Return the sentences that a range touches."""
@@ -162,7 +162,7 @@ class Layout:
                 current = following
         return self._outer[position]
 
-    def table_at(self, start: int) -> Table | None:
+    def table_at(self, start: int) -> TableLines | None:
         """Return the table that has a line which begins at `start`."""
         if self._tables is None:
             self._tables = {}
@@ -173,7 +173,7 @@ class Layout:
                 at = next(
                     (i for i, line in enumerate(lines) if line.kind is LineKind.DELIMITER), -1
                 )
-                table = Table(
+                table = TableLines(
                     first=lines[0],
                     rule=lines[at] if at >= 0 else None,
                     names=lines[at - 1] if at > 0 else None,

@@ -34,7 +34,8 @@ def judge_claim(
 
     Every citation must have a usable place. A failed veto or decider rejects; a claim that is
     verbatim, or that a decider confirmed, is supported; what could not be checked is unchecked;
-    everything else is open.
+    everything else is open. The order is that: no decider overrules a veto, and a doubt about a
+    verbatim claim goes to the deciders.
 
     Args:
         claim: The claim.

@@ -13,7 +13,7 @@ from grounded_rag.types import Frozen, Instant, RetrievedChunk
 from grounded_rag.validity import current
 from grounded_rag.verification.support.quoted import injected_spans
 from grounded_rag.verification.support.score import denies
-from grounded_rag.verification.support.terms import Reading, Term, read
+from grounded_rag.verification.support.terms import ReadText, TextTerm, read
 
 _NEAR = 0.6
 _COPY = 0.8
@@ -75,7 +75,7 @@ def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[Reading, ...]:
+def _sentences(text: str) -> tuple[ReadText, ...]:
     """Return the sentences of a text that may speak: what addresses the assistant may not."""
     hostile = injected_spans(text)
     return tuple(
@@ -86,12 +86,12 @@ def _sentences(text: str) -> tuple[Reading, ...]:
 
 
 @lru_cache(maxsize=2048)
-def _content_stems(reading: Reading) -> frozenset[str]:
+def _content_stems(reading: ReadText) -> frozenset[str]:
     return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
 
 
 def _conflict(
-    claim: Reading, statements: Sequence[Reading], rival: RetrievedChunk
+    claim: ReadText, statements: Sequence[ReadText], rival: RetrievedChunk
 ) -> Conflict | None:
     for other in _sentences(rival.chunk.text):
         for mine in statements:
@@ -106,7 +106,7 @@ def _conflict(
     return None
 
 
-def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
+def _differs(claim: ReadText, mine: ReadText, other: ReadText) -> str | None:
     """Return what differs between two sentences that say nearly the same, or None."""
     words = _content_stems(mine)
     shared = len(words & _content_stems(other))
@@ -124,11 +124,13 @@ def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
     return None
 
 
-def _names(reading: Reading) -> set[str]:
+def _names(reading: ReadText) -> set[str]:
     return {term.stem for term in reading.terms if term.name}
 
 
-def _laid(mine: Sequence[Term], other: Sequence[Term]) -> Iterator[tuple[Term, Term]]:
+def _laid(
+    mine: Sequence[TextTerm], other: Sequence[TextTerm]
+) -> Iterator[tuple[TextTerm, TextTerm]]:
     """Lay two sentences side by side: words by stem, a number on a number of the same unit."""
     ours, theirs = [_key(term) for term in mine], [_key(term) for term in other]
     for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
@@ -138,12 +140,12 @@ def _laid(mine: Sequence[Term], other: Sequence[Term]) -> Iterator[tuple[Term, T
         )  # fmt: skip
 
 
-def _key(term: Term) -> str:
+def _key(term: TextTerm) -> str:
     quantity = term.quantity
     return term.stem if quantity is None else f"#{quantity.kind} {quantity.unit} {quantity.per}"
 
 
-def _disagree(ours: Quantity, theirs: Quantity, claim: Reading) -> bool:
+def _disagree(ours: Quantity, theirs: Quantity, claim: ReadText) -> bool:
     """Whether two numbers in one place are not the same, and the claim has ours."""
     return compare(ours, theirs) not in _FOLLOWS and any(
         compare(stated, ours) in _FOLLOWS for stated in claim.quantities

@@ -53,7 +53,7 @@ _LOOK = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Term:
+class TextTerm:
     """One word, number or code; compared by identity, as the reading that holds it.
 
     Attributes:
@@ -78,7 +78,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class ReadText:
     """A cleaned text with its terms; compared by identity, `read` returns one object a text.
 
     Attributes:
@@ -87,10 +87,10 @@ class Reading:
     """
 
     text: str
-    terms: tuple[Term, ...]
+    terms: tuple[TextTerm, ...]
 
     @property
-    def content(self) -> tuple[Term, ...]:
+    def content(self) -> tuple[TextTerm, ...]:
         """The terms that say something of their own."""
         return tuple(term for term in self.terms if term.content)
 
@@ -101,13 +101,13 @@ class Reading:
 
 
 @lru_cache(maxsize=2048)
-def read(text: str) -> Reading:
+def read(text: str) -> ReadText:
     """Return the terms of `text`, numbers in place of the words that they are written in."""
     cleaned = clean(text)
     language = guess_language(cleaned)
     stemming = "de" if language == "de" else None
     quantities = find_quantities(cleaned, language=language)
-    terms: list[Term] = []
+    terms: list[TextTerm] = []
     position = 0
     for whole in tokenize(cleaned, language=stemming):
         for word in split_compound(whole, stemming):
@@ -119,7 +119,7 @@ def read(text: str) -> Reading:
                 terms.append(_word(word, whole, cleaned, language))
         if len(terms) >= MAX_TERMS:
             break
-    return Reading(cleaned, tuple(terms))
+    return ReadText(cleaned, tuple(terms))
 
 
 def clean(text: str) -> str:
@@ -129,14 +129,14 @@ def clean(text: str) -> str:
     return _EMPHASIS.sub("", unicodedata.normalize("NFC", text.translate(_INVISIBLE)))
 
 
-def _number(quantity: Quantity) -> Term:
+def _number(quantity: Quantity) -> TextTerm:
     lower = quantity.text.lower()
-    return Term(
+    return TextTerm(
         quantity.text, lower, lower, True, False, quantity, quantity.start, quantity.end
     )  # fmt: skip
 
 
-def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
+def _word(word: Word, whole: Word, text: str, language: str | None) -> TextTerm:
     initial = _begins_sentence(text, word.start)
     upper = word.text[:1].isupper()
     # "Plan A": a letter that names something, not the article.
@@ -146,7 +146,7 @@ def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
     name = word.kind == "code" or letter or (
         upper and word.content and word.lower != "i" and (shout or inside)
     )  # fmt: skip
-    return Term(
+    return TextTerm(
         word.text, word.lower, word.text if letter else word.stem, letter or word.content, name,
         None, word.start, word.end,
     )  # fmt: skip
