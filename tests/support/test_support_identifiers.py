@@ -63,3 +63,9 @@ def test_title_and_headings_count(case):
 
 def test_a_claim_without_identifiers_is_left_alone(case):
     assert identifiers(case("A ticket costs 12 euros.", "A ticket costs 13 euros.")) is None
+
+
+def test_a_few_digits_in_groups_are_no_telephone_number(case):
+    assert identifiers(case("The code is +12 34 here.", "The code is +12 35 here.")) is None
+    signal = identifiers(case("The code is +12 345 678 here.", "The code is +12 345 679 here."))
+    assert signal.reason is Reason.IDENTIFIER_MISMATCH
