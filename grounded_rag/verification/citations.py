@@ -17,6 +17,7 @@ from grounded_rag.verification.presentation import is_invisible
 from grounded_rag.verification.wording import without_number
 
 _WRAPPING = " \t\r\n[](){}<>【】〔〕［］（）「」『』〈〉《》«»“”„‘’\"'`*"
+# What a re-ask is told of the known ids, and of the one that was written.
 _IDS_SHOWN = 12
 _ID_SHOWN = 60
 # Characters before a place, and places, that are looked at to choose among equals.

@@ -36,6 +36,7 @@ _DRAFT_WANTED = (
 _LABELS = frozenset({"name", "type", "id"})
 """What a call of a tool has beside its input."""
 
+# A call in a list, as some providers return it, is two envelopes.
 _ENVELOPES = 2
 # Each brace that opens no object may be read to the end of the text.
 _OBJECTS_TRIED = 20

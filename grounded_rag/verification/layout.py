@@ -34,6 +34,7 @@ Position = tuple[int, int]
 _TABLE = (LineKind.ROW, LineKind.DELIMITER)
 # A longer line that stands alone without a stop is more often a sentence than a heading.
 _LONGEST_HEADING = 60
+# Levels that Markdown has; a heading without a mark lies under all of them.
 _DEEPEST = 6
 _UNDERLINE = re.compile(r"[ \t]*(=|-)\1{2,}[ \t]*")
 _MARKED = re.compile(r"[ \t]*#{1,6}[ \t]")

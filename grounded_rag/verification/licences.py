@@ -27,6 +27,7 @@ _STOPS = frozenset(".!。！…．।॥؛;,")
 _QUOTES = frozenset("\"'")
 _WORD = re.compile(r"\w+(?:['’\-]\w+)*")
 _CAPITALS = re.compile(r"(?:[A-ZÀ-Ý][\w'’&.-]*)(?:[ \t]+(?:of|and|&|de|la|[A-ZÀ-Ý][\w'’&.-]*))*")
+# A longer heading, or head of a sentence, is no name.
 _MOST_WORDS = 6
 _NO_NAME = frozenset("how what why when where who the a an your our about with at from in".split())
 

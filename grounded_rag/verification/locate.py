@@ -48,7 +48,9 @@ _WRAPPERS = {'"': '"', "'": "'", "「": "」", "『": "』", "《": "》"}
 _MARKUP = frozenset("|*_`[]")
 # Candidates that cut a token; a text such as "aaaa" would have one a character.
 _CUTS_ALLOWED = 64
+# The next word behind a full stop that the quote has and the source has not.
 _WORD_AHEAD = 24
+# A chunk may repeat one word without end; nobody needs all of its places.
 _PLACES_KEPT = 1000
 
 

@@ -20,15 +20,23 @@ from grounded_rag.verification.presentation import UNSPACED
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
 _UNITS_COMPARED = 160
 _EDGE_PUNCTUATION = ".,;:!?\"'()[]"
+# A quote runs over an edge of its chunk where a few words of both are the same ones; of a
+# repeated end only the first places are tried.
 _OVERLAP = 16
 _OVERLAPS_TRIED = 8
+# Fewer words inside the chunk, and less than half of the quote, are chance.
 _INSIDE_WORDS = 3
 _ELLIPSIS = re.compile(r"\[\.\.\.\]|\(\.\.\.\)|\.\.\.+")
 _WORDS = re.compile(r"[^\W_]{3,}")
+# Only a chunk that holds these words of the quote is folded to look for it there.
 _ANCHOR_WORDS = 3
+# The nearest sentence goes into the re-ask, whose size is constant.
 _NEAREST_LENGTH = 600
+# Characters beside a lost one that must be those of the quote, and characters of the quote that
+# may stand for it, as "fi" does for a ligature.
 _BESIDE_DAMAGE = 12
 _LOST_AT_MOST = 4
+# Runs that lie further apart were not one stretch.
 _GAP = 40
 
 

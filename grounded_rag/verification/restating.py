@@ -43,9 +43,14 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“«(]\s*)$")
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).+")
 _COUNTED = re.compile(r"\d[\d.,]*(?:st|nd|rd|th|s|am|pm|h|[a-z]{1,3})?(?:-\w+)*", re.IGNORECASE)
 _CAPITALS_TELL = frozenset("en fr es it pt nl".split())
+# Words on each side of a name that say what it names.
 _AROUND = 2
+# A statement that shares fewer words with the question is about something else, if it lacks the
+# name too.
 _SHARED = 2
+# A name that more of the passages hold, such as that of their publisher, tells nothing.
 _MOST_OF_THEM = 0.5
+# "Norwegian" holds "Norway": a long name is known by its beginning, and differs in its ending.
 _BEGINNING = 5
 _ENDING = 4
 _NEVER = frozenset(

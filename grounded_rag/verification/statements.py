@@ -46,6 +46,7 @@ _JOINED = 4
 _RESTRICTIONS = 3
 _ANTECEDENTS = 2
 _LEADS_UP = 4
+# Where a passage begins, as far as it shows that it begins inside a sentence.
 _LOOK = 40
 # An index of our own cuts inside a sentence only where it is longer than a chunk.
 _CUT_ABOVE = 400

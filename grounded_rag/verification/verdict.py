@@ -16,6 +16,7 @@ from grounded_rag.verification.cleaning import is_question, spoofs
 from grounded_rag.verification.verbatim import Verbatim
 
 _CONFIRMING = frozenset({"entailment", "judge"})
+# Words that stand apart, as the reader of a trace is shown them.
 _SHOWN = 6
 
 

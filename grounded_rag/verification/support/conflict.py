@@ -15,11 +15,14 @@ from grounded_rag.verification.support.quoted import injected_spans
 from grounded_rag.verification.support.score import denies
 from grounded_rag.verification.support.terms import ReadText, TextTerm, read
 
+# Shares of the words of a statement that another sentence has in the same places: to differ in a
+# number, and (a near-copy) to deny it; and words that it shares at all.
 _NEAR = 0.6
 _COPY = 0.8
 _SHARED = 2
 # A rival that shares fewer words need not be laid side by side, which costs most.
 _SIEVE = 0.4
+# Each sentence of each chunk is compared: bounds the cost of hostile input.
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
 _FOLLOWS = {Agreement.SAME, Agreement.WEAKER}

@@ -49,6 +49,7 @@ _CITES_OR_COUNTS = re.compile(
 )
 _UNIT_WORD = re.compile(r"[^\W\d_]+|[%‰€$£¥°]")
 _ENDED = frozenset(".:;!?|)")
+# How far back the line before a number is looked at.
 _LOOK = 80
 
 
