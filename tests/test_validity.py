@@ -85,6 +85,9 @@ def test_future_undated_and_old_are_told_apart():
     assert kinds(old, D(2026, 1, 1), max_age=year) == [FlagKind.TOO_OLD]
     reviewed = old.model_copy(update={"reviewed_on": D(2025, 12, 1)})
     assert kinds(reviewed, D(2026, 1, 1), max_age=year) == []
+    just = old.model_copy(update={"reviewed_on": D(2025, 1, 1)})
+    assert kinds(just, D(2026, 1, 1), max_age=year) == []
+    assert kinds(just, D(2026, 1, 2), max_age=year) == [FlagKind.TOO_OLD]
     assert kinds(Validity(valid_until=D(2030, 1, 1)), D(2026, 1, 1), max_age=year) == [
         FlagKind.UNDATED
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from grounded_rag.text.display import utf8_span, utf16_span
 from grounded_rag.text.sentences import enclosing_bounds
@@ -18,110 +17,14 @@ from grounded_rag.verification.presentation import is_invisible
 from grounded_rag.verification.wording import without_number
 
 _WRAPPING = " \t\r\n[](){}<>【】〔〕［］（）「」『』〈〉《》«»“”„‘’\"'`*"
-
-
-class ResolvedId(NamedTuple):
-    """The id of a retrieved chunk, or why there is none.
-
-    Attributes:
-        id: The id, or None.
-        repaired: Whether brackets or quotation marks around it were taken off.
-        problem: Why there is none.
-        detail: One sentence.
-    """
-
-    id: str | None
-    repaired: bool = False
-    problem: Reason | None = None
-    detail: str = ""
-
-
-def resolve_id(cited: str, ids: Collection[str], *, repair: bool = True) -> ResolvedId:
-    """Return the chunk that `cited` names.
-
-    Args:
-        cited: Id as the generator wrote it.
-        ids: Ids of the retrieved chunks.
-        repair: Whether brackets, quotation marks and white space around an id may be taken off.
-    """
-    if cited in ids:
-        return ResolvedId(cited)
-    bare = cited.strip(_WRAPPING)
-    # An id that itself ends in a bracket survives: only what surrounds a known id is taken off.
-    for candidate in (cited.strip(), bare):
-        if repair and candidate in ids:
-            return ResolvedId(candidate, repaired=True)
-    known = ", ".join(sorted(ids)[:12]) or "none"
-    shown = cited[:60]
-    if _may_mean_several(bare, ids):
-        return ResolvedId(
-            None,
-            problem=Reason.AMBIGUOUS_CHUNK,
-            detail=f'"{shown}" may mean several of the retrieved chunks ({known}); '
-            "use one id exactly as it was given.",
-        )
-    return ResolvedId(
-        None,
-        problem=Reason.UNKNOWN_CHUNK,
-        detail=f'"{shown}" is no id of a retrieved chunk; the ids are {known}.',
-    )
-
-
-def _may_mean_several(bare: str, ids: Collection[str]) -> bool:
-    """Whether `bare` could be a position, counted from 0 or 1, or a part of several ids."""
-    if not bare:
-        return False
-    if bare.isascii() and bare.isdigit() and len(bare) < 6:
-        return int(bare) <= len(ids)
-    return sum(known.startswith((f"{bare}:", f"{bare}#", f"{bare}/")) for known in ids) > 1
-
-
+# What a re-ask is told of the known ids, and of the one that was written.
+_IDS_SHOWN = 12
+_ID_SHOWN = 60
+# Characters before a place, and places, that are looked at to choose among equals.
 _REACH = 600
 _COMPARED = 40
-
-
-class Choice(NamedTuple):
-    """The place that is meant, and whether that stayed uncertain."""
-
-    place: Place
-    ambiguous: bool
-
-
-def choose_place(passage: Passage, places: tuple[Place, ...], claim: str) -> Choice:
-    """Choose among places of a quote.
-
-    Args:
-        passage: The cited chunk.
-        places: Where the quote stands, in order; never empty.
-        claim: Text of the claim.
-    """
-    if len(places) == 1:
-        return Choice(places[0], ambiguous=False)
-    body = tuple(place for place in places if not passage.in_heading(place)) or places
-    if len(body) == 1:
-        return Choice(body[0], ambiguous=False)
-    wanted = [word.text for word in tokenize(claim)]
-    scores: list[tuple[int, int]] = []
-    done = 0
-    for place in body[:_COMPARED]:
-        start, end = enclosing_bounds(passage.sentences, *place)
-        around = passage.text[max(done, start - _REACH) : place.start]
-        around += " " + passage.text[place.end : end]
-        scores.append(_score(around, wanted))
-        done = end
-    best = max(scores)
-    winner = body[scores.index(best)]
-    return Choice(winner, ambiguous=scores.count(best) > 1 or best == (0, 0))
-
-
-def _score(around: str, wanted: list[str]) -> tuple[int, int]:
-    """Count the claim's words around a place: as written, then in any case."""
-    words = {word.text for word in tokenize(around)}
-    lower = {word.lower() for word in words}
-    exact = sum(word in words for word in set(wanted))
-    return exact, sum(word.lower() in lower for word in set(wanted))
-
-
+# A longer quote is never too short; a shorter one must have more than two words that say something,
+# or half of what the claim says.
 _SHORT = 48
 _FEW_WORDS = 2
 _CARRIED = 0.5
@@ -137,33 +40,30 @@ def check_citation(
 ) -> CitationCheck:
     """Find the place of one citation.
 
-    Args:
-        citation: Chunk id and quote, as the generator gave them.
-        claim: Text of the claim, which decides between places that read the same.
-        passages: The retrieved chunks.
-        question: The question, folded; only to explain a refusal.
-        repair: Whether differences of presentation may be bridged.
+    The text of the claim decides between places that read the same. The question, folded, only
+    explains a refusal. With `repair`, differences of presentation are bridged, brackets and
+    quotation marks around an id come off, and a wrong label of a literal quote is mended.
     """
     if not _shows(citation.quote):
         return _failed(citation, Reason.EMPTY_QUOTE, "The quote is empty; copy the evidence.")
-    resolved = resolve_id(citation.chunk_id, passages.ids, repair=repair)
-    if resolved.id is None:
-        reason = resolved.problem or Reason.UNKNOWN_CHUNK
-        return _failed(citation, reason, resolved.detail)
-    candidates = passages.get(resolved.id)
+    chunk_id = _known_id(citation.chunk_id, passages.ids, repair=repair)
+    if chunk_id is None:
+        return _no_such_id(citation, passages.ids)
+    id_repaired = chunk_id != citation.chunk_id
+    candidates = passages.get(chunk_id)
     if len(candidates) > 1:
         return _failed(
             citation,
             Reason.AMBIGUOUS_CHUNK,
-            f"{len(candidates)} retrieved chunks with different text carry the id {resolved.id}.",
+            f"{len(candidates)} retrieved chunks with different text carry the id {chunk_id}.",
         )
     passage = candidates[0]
     if not passage.text.strip():
-        return _failed(citation, Reason.EMPTY_CHUNK, f"The chunk {resolved.id} has no text.")
+        return _failed(citation, Reason.EMPTY_CHUNK, f"The chunk {chunk_id} has no text.")
     quote = Quote(citation.quote)
     found = locate(passage.source, quote, repair=repair)
     if isinstance(found, Match):
-        return _located(citation, claim, passage, found, repaired_id=resolved.repaired)
+        return _located(citation, claim, passage, found, id_repaired=id_repaired)
     if not repair and isinstance(bridged := locate(passage.source, quote), Match):
         place = bridged.places[0]
         return CitationCheck(
@@ -174,17 +74,62 @@ def check_citation(
         )
     moved = _only_other(citation.quote, passage, passages) if repair else None
     if moved is not None:
-        return _located(citation, claim, moved[0], moved[1], repaired_id=True)
+        return _located(citation, claim, moved[0], moved[1], id_repaired=True)
     cut = found if isinstance(found, Cut) else None
-    diagnosis = diagnose(quote, passage, passages, question=question, cut=cut)
+    mismatch = diagnose(quote, passage, passages, question=question, cut=cut)
     return CitationCheck(
         citation=citation,
-        problem=diagnosis.reason,
-        detail=diagnosis.detail,
-        nearest=diagnosis.nearest,
-        found_in=diagnosis.found_in,
-        id_repaired=resolved.repaired,
+        problem=mismatch.reason,
+        detail=mismatch.detail,
+        nearest=mismatch.nearest,
+        found_in=mismatch.found_in,
+        id_repaired=id_repaired,
     )
+
+
+def _shows(quote: str) -> bool:
+    """Whether anything of a quote can be seen."""
+    return quote[:1].isalnum() or any(not (mark.isspace() or is_invisible(mark)) for mark in quote)
+
+
+def _failed(citation: Citation, reason: Reason, detail: str) -> CitationCheck:
+    return CitationCheck(citation=citation, problem=reason, detail=detail)
+
+
+def _known_id(cited: str, ids: Collection[str], *, repair: bool) -> str | None:
+    """Return the retrieved id that `cited` is: never clamped, guessed or mapped by position.
+
+    An id that itself ends in a bracket survives: only what surrounds a known id is taken off.
+    """
+    candidates = (cited, cited.strip(), cited.strip(_WRAPPING)) if repair else (cited,)
+    return next((candidate for candidate in candidates if candidate in ids), None)
+
+
+def _no_such_id(citation: Citation, ids: Collection[str]) -> CitationCheck:
+    cited = citation.chunk_id
+    known = ", ".join(sorted(ids)[:_IDS_SHOWN]) or "none"
+    shown = cited[:_ID_SHOWN]
+    if _may_mean_several(cited.strip(_WRAPPING), ids):
+        return _failed(
+            citation,
+            Reason.AMBIGUOUS_CHUNK,
+            f'"{shown}" may mean several of the retrieved chunks ({known}); '
+            "use one id exactly as it was given.",
+        )
+    return _failed(
+        citation,
+        Reason.UNKNOWN_CHUNK,
+        f'"{shown}" is no id of a retrieved chunk; the ids are {known}.',
+    )
+
+
+def _may_mean_several(bare: str, ids: Collection[str]) -> bool:
+    """Whether `bare` could be a position, counted from 0 or 1, or a part of several ids."""
+    if not bare:
+        return False
+    if bare.isascii() and bare.isdigit() and len(bare) < 6:
+        return int(bare) <= len(ids)
+    return sum(known.startswith((f"{bare}:", f"{bare}#", f"{bare}/")) for known in ids) > 1
 
 
 def _only_other(quote: str, cited: Passage, passages: Passages) -> tuple[Passage, Match] | None:
@@ -207,29 +152,52 @@ def _only_other(quote: str, cited: Passage, passages: Passages) -> tuple[Passage
     return found[0]
 
 
-def _shows(quote: str) -> bool:
-    """Whether anything of a quote can be seen."""
-    return quote[:1].isalnum() or any(not (mark.isspace() or is_invisible(mark)) for mark in quote)
-
-
-def _failed(citation: Citation, reason: Reason, detail: str) -> CitationCheck:
-    return CitationCheck(citation=citation, problem=reason, detail=detail)
-
-
 def _located(
-    citation: Citation, claim: str, passage: Passage, match: Match, *, repaired_id: bool
+    citation: Citation, claim: str, passage: Passage, match: Match, *, id_repaired: bool
 ) -> CitationCheck:
-    choice = choose_place(passage, match.places, claim)
-    located = place_in(passage, *choice.place, match=match, ambiguous=choice.ambiguous)
-    problem, detail, nearest = _usable(passage, choice.place, located.quote, claim)
+    place, ambiguous = _choose_place(passage, match.places, claim)
+    located = place_in(passage, *place, match=match, ambiguous=ambiguous)
+    problem, detail, nearest = _usable(passage, place, located.quote, claim)
     return CitationCheck.trusted(
         citation=citation,
         located=located,
         problem=problem,
         detail=detail,
         nearest=nearest,
-        id_repaired=repaired_id,
+        id_repaired=id_repaired,
     )
+
+
+def _choose_place(passage: Passage, places: tuple[Place, ...], claim: str) -> tuple[Place, bool]:
+    """Return the place whose surroundings carry the claim, and whether that stayed uncertain.
+
+    Each place is judged by its own territory: from the end of the sentence of the place before it
+    to the end of its own sentence. So a heading or a name further up counts for what stands below.
+    """
+    if len(places) == 1:
+        return places[0], False
+    body = tuple(place for place in places if not passage.in_heading(place)) or places
+    if len(body) == 1:
+        return body[0], False
+    wanted = [word.text for word in tokenize(claim)]
+    scores: list[tuple[int, int]] = []
+    done = 0
+    for place in body[:_COMPARED]:
+        start, end = enclosing_bounds(passage.sentences, *place)
+        around = passage.text[max(done, start - _REACH) : place.start]
+        around += " " + passage.text[place.end : end]
+        scores.append(_score(around, wanted))
+        done = end
+    best = max(scores)
+    return body[scores.index(best)], scores.count(best) > 1 or best == (0, 0)
+
+
+def _score(around: str, wanted: list[str]) -> tuple[int, int]:
+    """Count the claim's words around a place: as written, then in any case."""
+    words = {word.text for word in tokenize(around)}
+    lower = {word.lower() for word in words}
+    exact = sum(word in words for word in set(wanted))
+    return exact, sum(word.lower() in lower for word in set(wanted))
 
 
 def place_in(
@@ -242,12 +210,7 @@ def place_in(
 ) -> Located:
     """Return a range of a passage as a place in its chunk and its document.
 
-    Args:
-        passage: The passage.
-        start: First code point.
-        end: One past the last.
-        match: What was found there, with all places that read the same; None for the range itself.
-        ambiguous: Whether it stayed uncertain which of them is meant.
+    Without a `match`, the place is the range itself; with one, all its places and folds are told.
     """
     chunk = passage.chunk
     begin = chunk.span.start + start

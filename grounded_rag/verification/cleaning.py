@@ -108,10 +108,8 @@ def is_clean(text: str) -> bool:
 def clean_text(text: str, *, quotes: Sequence[str] = (), chunk_ids: Sequence[str] = ()) -> str:
     """Return a claim's text without trailing citation marks and without unseen characters.
 
-    Args:
-        text: Text of the claim.
-        quotes: Quotes of its citations; what they hold is content, whatever it looks like.
-        chunk_ids: Ids that it cites; in brackets, they are marks.
+    What one of its `quotes` holds is content, whatever it looks like; the ids that it cites are
+    marks where they stand in brackets.
     """
     return without_marks(without_unseen(text), quotes=quotes, chunk_ids=chunk_ids)
 
@@ -182,10 +180,7 @@ def names_nothing(part: str) -> bool:
 def without_marks(text: str, *, quotes: Sequence[str] = (), chunk_ids: Sequence[str] = ()) -> str:
     """Return `text` without the citation marks at its end; its final stop stays.
 
-    Args:
-        text: Text of a claim.
-        quotes: Quotes of the claim. A mark that stands in one of them is the source's, and stays.
-        chunk_ids: Ids that the claim cites.
+    A mark that stands in one of the quotes is the source's, and stays.
     """
     start = _edge(text, len(text))
     if not start or text[start - 1] not in _CLOSERS:

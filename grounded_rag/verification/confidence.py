@@ -31,10 +31,7 @@ def confidence_signals(
 ) -> dict[int, tuple[Signal, ...]]:
     """Return a filter's signal for each claim that can be found among the tokens.
 
-    Args:
-        examination: The claims.
-        tokens: The tokens of the whole output, in order, as the provider returned them.
-        threshold: Least probability of every token of a name or number.
+    The tokens are those of the whole output, in order, as the provider returned them.
     """
     if not tokens:
         return {}

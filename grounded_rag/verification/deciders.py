@@ -82,15 +82,9 @@ async def confirm(
 ) -> Confirmed:
     """Let the configured deciders speak on open claims, and settle the verdicts again.
 
-    Whatever a decider raises, and whatever does not end in time, is "could not check": it never
-    supports a claim and never raises here.
-
-    Args:
-        examination: What `verify` and the checks that run at once have found.
-        deciders: What looks at open claims.
-        question: The question; background for a judge.
-        timeout: Most seconds for the whole stage; None sets no limit.
-        may_judge: Whether tokens are left for the judge.
+    Whatever a decider raises, and whatever does not end within `timeout` seconds for the whole
+    stage, is "could not check": it never supports a claim and never raises here. A judge that may
+    not be asked, since no tokens are left, could not check either.
     """
     import anyio
 
@@ -256,17 +250,10 @@ def entailment_signals(
     threshold: float = ENTAILED,
     judge_follows: bool = False,
 ) -> Added:
-    """Return the signals of an entailment model.
+    """Return the signals of an entailment model, which gave one score for each of the pairs.
 
     A clear entailment confirms a claim and a clear contradiction rejects it. What is neither is
     rejected too, or, where a judge follows, left to the judge.
-
-    Args:
-        claims: The claims, as given to `entailment_pairs`.
-        scores: One score a pair, in order.
-        model: Name of the model.
-        threshold: Least entailment, and least contradiction, that counts.
-        judge_follows: Whether a judge sees what is not clear.
 
     Raises:
         ValueError: The model returned another number of scores than there are pairs.
@@ -345,11 +332,6 @@ def _with_headings(retrieved: RetrievedChunk) -> str:
 def judge_signals(claims: Sequence[OpenClaim], opinions: Sequence[Opinion], *, judge: str) -> Added:
     """Return the signals of a judge; an opinion that rests on words that are not there is void.
 
-    Args:
-        claims: The claims, as given to `judge_request`.
-        opinions: One opinion a claim, in order.
-        judge: Name of the judge.
-
     Raises:
         ValueError: The judge returned another number of opinions than there are claims.
     """
@@ -388,12 +370,7 @@ def _judged(case: ClaimCase, opinion: Opinion, judge: str) -> Signal:
 
 
 def unfounded(evidence: Sequence[str], rests_on: Sequence[str]) -> str | None:
-    """Return why a verdict rests on nothing; None where all its words stand in the evidence.
-
-    Args:
-        evidence: The statements that the claim cites.
-        rests_on: The words that the judge named.
-    """
+    """Return why a verdict rests on nothing; None where all its words stand in the evidence."""
     if not rests_on:
         return "it names no words that it rests on"
     sources = [Source(text) for text in evidence]

@@ -1,8 +1,9 @@
-"""Reading a draft from what users and models hand over.
+"""Reading a draft from what users and models hand over, and what its prose says.
 
 A model's output that has the wrong shape is a value (`invalid_output`); a Python object that can
 be no draft at all is the caller's error. What is read is cleaned: the claims of a draft are the
-texts that are verified and shown.
+texts that are verified and shown. The refusal string is known by the whole text, never by a phrase
+inside it.
 """
 
 from __future__ import annotations
@@ -21,71 +22,25 @@ from grounded_rag.verification.cleaning import clean_text, is_clean, names_nothi
 from grounded_rag.verification.folding import fold
 from grounded_rag.verification.locate import edge_readings
 
-_LONGEST = 4
-
-
-def is_refusal(text: str, refusal: str) -> bool:
-    """Whether `text` is the refusal string and nothing else.
-
-    Apostrophes, white space, emphasis, wrapping quotation marks and a final full stop may differ.
-
-    Args:
-        text: Prose of a draft.
-        refusal: The refusal string in force.
-    """
-    if not refusal.strip() or len(text) > _LONGEST * len(refusal) + 200:
-        return False
-    return not set(_readings(text)).isdisjoint(_readings(refusal))
-
-
-def _readings(text: str) -> Iterator[str]:
-    folded = fold(text).text.strip()
-    for reading in edge_readings(folded):
-        if reading.text:
-            yield reading.text
-
-
-_CARRIED = 0.6
+# A text of more refusals' lengths (and a margin for a short one) is no refusal.
+_LONGEST_REFUSAL = 4
+# A claim says a sentence that shares most of its words.
+_SAID = 0.6
 _SHOWN = 120
-
-
-def uncited_sentences(prose: str, claims: Sequence[str]) -> tuple[Problem, ...]:
-    """Return a problem for each sentence of `prose` that no claim says.
-
-    Args:
-        prose: Free text beside the claims.
-        claims: Texts of the claims.
-    """
-    said = [{word.stem for word in content_words(claim)} for claim in claims]
-    whole = [" ".join(claim.split()) for claim in claims]
-    problems: list[Problem] = []
-    for span in split_sentences(prose):
-        sentence = span.of(prose)
-        words = {word.stem for word in content_words(sentence)}
-        plain = " ".join(sentence.split())
-        if not words or any(plain in claim or claim in plain for claim in whole if claim):
-            continue
-        if all(len(words & claim) < _CARRIED * len(words) for claim in said):
-            problems.append(
-                Problem(
-                    reason="uncited_prose",
-                    path="answer",
-                    detail=f'No claim carries "{plain[:_SHOWN]}"; it is left out.',
-                )
-            )
-    return tuple(problems)
-
-
 _FENCES = ("```json", "```JSON", "```")
-_HINT = (
+_DRAFT_WANTED = (
     'Pass a Draft, a mapping {"claims": [{"text", "chunk_id", "quote"}]}, the same as JSON, '
     "or the model's raw text."
 )
+
 _LABELS = frozenset({"name", "type", "id"})
 """What a call of a tool has beside its input."""
 
-_WRAPPERS = 2
+# A call in a list, as some providers return it, is two envelopes.
+_ENVELOPES = 2
+# Each brace that opens no object may be read to the end of the text.
 _OBJECTS_TRIED = 20
+# "Here is the answer:" in front of an object introduces it; a longer text says something.
 _LONGEST_INTRODUCTION = 200
 
 
@@ -134,46 +89,11 @@ def parse_draft(value: object) -> ParsedDraft:
     except _ShapeError as error:
         problem = Problem(reason="invalid_output", path=error.path, detail=error.detail)
         return ParsedDraft(None, (problem,))
-    raise DraftError(f"A {type(value).__name__} is no draft.", hint=_HINT)
-
-
-def open_parts(draft: Draft, question: str | None) -> tuple[tuple[str, ...], list[Problem]]:
-    """Return the parts of the question that a draft leaves open, and a problem for each other.
-
-    A part has to stand in the question. Beside claims, a part that is the whole question leaves
-    nothing open: the claims answer it.
-
-    Args:
-        draft: A draft that was read.
-        question: The question; where there is none, nothing stands in it.
-    """
-    if not draft.unanswered:
-        return (), []
-    kept: list[str] = []
-    problems: list[Problem] = []
-    whole = _letters(question or "")
-    for index, part in enumerate(draft.unanswered):
-        if not part.strip() or (draft.claims and whole and _letters(part) == whole):
-            continue
-        if question is not None and part in question:
-            kept.append(part)
-            continue
-        problems.append(
-            Problem(
-                reason="unanswered_not_in_question",
-                path=f"unanswered[{index}]",
-                detail="The part said to be open does not stand in the question.",
-            )
-        )
-    return tuple(kept), problems
-
-
-def _letters(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
+    raise DraftError(f"A {type(value).__name__} is no draft.", hint=_DRAFT_WANTED)
 
 
 def _from_text(text: str) -> Draft:
-    if not encodable(text):
+    if not _encodable(text):
         raise _half_character("answer")
     body = text.strip().removeprefix("\ufeff")
     fenced = False
@@ -250,7 +170,7 @@ def _unwrapped(value: object) -> tuple[object, bool]:
     An envelope has one member with a draft, and beside it at most what names the call.
     """
     inner = value
-    for _ in range(_WRAPPERS):
+    for _ in range(_ENVELOPES):
         if isinstance(inner, list | tuple) and len(inner) == 1 and isinstance(inner[0], Mapping):
             members = [] if _is_claim(inner[0]) else list(inner)
         elif isinstance(inner, Mapping) and "claims" not in inner:
@@ -444,7 +364,7 @@ def _cleaned(draft: Draft) -> Draft:
 
 
 def _checked(text: str, path: str) -> str:
-    if not text.isascii() and not encodable(text):
+    if not text.isascii() and not _encodable(text):
         raise _half_character(path)
     return text
 
@@ -453,10 +373,80 @@ def _half_character(path: str) -> _ShapeError:
     return _ShapeError(path, "The text holds half of a surrogate pair, which is no character.")
 
 
-def encodable(text: str) -> bool:
+def _encodable(text: str) -> bool:
     """Whether `text` can be written as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
+
+
+def open_parts(draft: Draft, question: str | None) -> tuple[tuple[str, ...], list[Problem]]:
+    """Return the parts of the question that a draft leaves open, and a problem for each other.
+
+    A part has to stand in the question. Beside claims, a part that is the whole question leaves
+    nothing open: the claims answer it.
+    """
+    if not draft.unanswered:
+        return (), []
+    kept: list[str] = []
+    problems: list[Problem] = []
+    whole = _letters(question or "")
+    for index, part in enumerate(draft.unanswered):
+        if not part.strip() or (draft.claims and whole and _letters(part) == whole):
+            continue
+        if question is not None and part in question:
+            kept.append(part)
+            continue
+        problems.append(
+            Problem(
+                reason="unanswered_not_in_question",
+                path=f"unanswered[{index}]",
+                detail="The part said to be open does not stand in the question.",
+            )
+        )
+    return tuple(kept), problems
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def is_refusal(text: str, refusal: str) -> bool:
+    """Whether `text` is the refusal string and nothing else.
+
+    Apostrophes, white space, emphasis, wrapping quotation marks and a final full stop may differ.
+    """
+    if not refusal.strip() or len(text) > _LONGEST_REFUSAL * len(refusal) + 200:
+        return False
+    return not set(_readings(text)).isdisjoint(_readings(refusal))
+
+
+def _readings(text: str) -> Iterator[str]:
+    folded = fold(text).text.strip()
+    for reading in edge_readings(folded):
+        if reading.text:
+            yield reading.text
+
+
+def uncited_sentences(prose: str, claims: Sequence[str]) -> tuple[Problem, ...]:
+    """Return a problem for each sentence of `prose` that no claim says."""
+    said = [{word.stem for word in content_words(claim)} for claim in claims]
+    whole = [" ".join(claim.split()) for claim in claims]
+    problems: list[Problem] = []
+    for span in split_sentences(prose):
+        sentence = span.of(prose)
+        words = {word.stem for word in content_words(sentence)}
+        plain = " ".join(sentence.split())
+        if not words or any(plain in claim or claim in plain for claim in whole if claim):
+            continue
+        if all(len(words & claim) < _SAID * len(words) for claim in said):
+            problems.append(
+                Problem(
+                    reason="uncited_prose",
+                    path="answer",
+                    detail=f'No claim carries "{plain[:_SHOWN]}"; it is left out.',
+                )
+            )
+    return tuple(problems)

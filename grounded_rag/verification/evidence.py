@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase, EvidencePiece
-from grounded_rag.types import (
-    CitationCheck,
-    Claim,
-    Span,
-    Statement,
-)
+from grounded_rag.types import CitationCheck, Claim, Span, Statement
 from grounded_rag.verification.passages import Passage, Passages
 from grounded_rag.verification.statements import Found, statements_at
 from grounded_rag.verification.verbatim import Evidence, Verbatim, compare
@@ -51,12 +46,7 @@ class Stated(NamedTuple):
 
 
 def stated_at(passage: Passage, span: Span) -> Stated:
-    """Return what a passage states at a range of its text: what a quote there is shown with.
-
-    Args:
-        passage: The passage.
-        span: Code points of its text.
-    """
+    """Return what a passage states at a range of its text: what a quote there is shown with."""
     return _stated(statements_at(passage, span.start, span.end), passage, span)
 
 
@@ -67,14 +57,7 @@ def ground_of(
     *,
     question: str | None,
 ) -> Ground | None:
-    """Return what a claim is judged on; None where one of its citations has no usable place.
-
-    Args:
-        claim: The claim.
-        citations: What became of its citations.
-        passages: The retrieved chunks.
-        question: The question.
-    """
+    """Return what a claim is judged on; None where one of its citations has no usable place."""
     pieces: list[EvidencePiece] = []
     evidence: dict[tuple[str, int], Evidence] = {}
     for check in citations:

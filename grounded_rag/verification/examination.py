@@ -39,6 +39,7 @@ from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.verbatim import apart
 from grounded_rag.verification.verdict import judge_claim
 
+# A claim that does not begin like the refusal string is not folded to compare it.
 _SIEVE = 6
 
 
@@ -53,13 +54,7 @@ def examine(
 ) -> Examination:
     """Do what `verify` does with checks that run at once, and keep what claims were judged on.
 
-    Args:
-        draft: See `verify`.
-        chunks: See `verify`.
-        question: See `verify`.
-        as_of: See `verify`.
-        rules: The rules in force.
-        checks: Those of their checks that run at once.
+    Of the checks in `rules`, only those of `checks` run; the other arguments are those of `verify`.
     """
     passages = Passages(read_chunks(chunks))
     parsed = parse_draft(draft)
@@ -153,13 +148,7 @@ class _Checked(NamedTuple):
 def outcome_of(
     claims: Sequence[ClaimVerdict], *, problems: Sequence[Problem], unanswered: Sequence[str]
 ) -> Outcome:
-    """Return what verdicts amount to.
-
-    Args:
-        claims: The verdicts; never empty.
-        problems: What is wrong with the draft as a whole.
-        unanswered: Parts of the question that it leaves open.
-    """
+    """Return what verdicts amount to; there is at least one."""
     supported = sum(verdict.supported for verdict in claims)
     if supported == len(claims) and not problems and not unanswered:
         return Outcome.ACCEPTED

@@ -1,8 +1,8 @@
 """One folded view of a text, with a map from every folded character back to its source.
 
 Folding takes out differences of presentation and nothing else. It works in stages, each with its
-own offset map: HTML entities, canonical composition, then the tables of `characters` together
-with white space, line-end hyphens and markup. Every stage is linear in the length of the text.
+own offset map: HTML entities, canonical composition, then the edits of
+`presentation`. Every stage is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from typing import NamedTuple
 from grounded_rag.types import Fold
 from grounded_rag.verification.offsets import Change, Edit, Edited, apply_edits
 from grounded_rag.verification.presentation import (
+    DAMAGED,
     Pair,
     emphasis_pairs,
-    is_damaged,
     pair_edits,
     presentation_edits,
     row_edits,
 )
 
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+# Entities of spaces and marks that are no printable characters, and are readable all the same.
 _UNPRINTED = "\xa0\xad\u2002\u2003\u2009\u200e\u200f"
 _NOT_ASCII = re.compile(r"[A-Za-z0-9<>=]?[^\x00-\x7f]+")
 
@@ -110,19 +111,18 @@ def fold(text: str, *, raw: bool = False, keep: frozenset[str] | None = None) ->
         _add(stages, current, _composition_edits(current))
         current = stages[-1].text if stages else text
     pairs = [] if raw else emphasis_pairs(current)
-    presentation = presentation_edits(current, keep)
-    edits = presentation.edits
+    edits = presentation = presentation_edits(current, keep)
     # Of two edits of the same characters the first one counts, and sorting keeps their order.
     if pairs:
         edits = pair_edits(pairs) + edits
     if "|" in current or "\t" in current:
         edits = row_edits(current, raw=raw) + edits
-    if edits is not presentation.edits:
+    if edits is not presentation:
         edits.sort(key=_widest_first)
     if edits:
         _add(stages, current, edits)
     folded = stages[-1].text if stages else text
-    hyphens = presentation.line_end_hyphens
+    hyphens = any(edit[3] is Fold.HYPHEN for edit in presentation)
     opened = {pair.open_end: pair for pair in pairs}
     closed = {pair.close_start: pair for pair in pairs}
     return FoldedText(text, folded, hyphens, tuple(stages), opened, closed)
@@ -143,7 +143,7 @@ def _entity_edits(text: str) -> list[Edit]:
     edits: list[Edit] = []
     for match in _ENTITY.finditer(text):
         decoded = html.unescape(match[0])
-        readable = decoded.isprintable() and not any(map(is_damaged, decoded))
+        readable = decoded.isprintable() and DAMAGED.search(decoded) is None
         if decoded != match[0] and (readable or decoded in _UNPRINTED):
             edits.append((match.start(), match.end(), decoded, Fold.HTML))
     return edits

@@ -1,8 +1,11 @@
 """Where a quote stands in a text: literally first, then in one folded view.
 
 A quote is data: it is compared, never compiled. Equality is exact on the folded views; there is
-no distance, ratio or case folding. A match must begin and end where `boundaries` lets a text be
-cut. Time is linear in the lengths of text and quote.
+no distance, ratio or case folding. A match must begin and end where `cuts_token` lets a text be
+cut: a number keeps its sign, decimals, grouping, exponent, per cent and attached currency, a word
+its hyphenated and apostrophised parts ("can" is not all of "can't"). Scripts written without
+spaces have no such boundaries, but their numbers do. The rule, where in doubt, is not to cut. Time
+is linear in the lengths of text and quote.
 """
 
 from __future__ import annotations
@@ -14,188 +17,40 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from grounded_rag.types import Fold
-from grounded_rag.verification import presentation as chars
 from grounded_rag.verification.folding import FoldedText, Place, fold
-from grounded_rag.verification.presentation import UNSPACED
+from grounded_rag.verification.neighbours import listed_words
+from grounded_rag.verification.presentation import (
+    JOINERS,
+    SIGNS,
+    UNSPACED,
+    is_invisible,
+    is_numeral,
+    is_unspaced,
+)
 
 _ENTITY_END = re.compile(r"&[#A-Za-z0-9]{2,32};\Z")
 _ENTITY = re.compile(r"&[#A-Za-z0-9]{2,32};")
 _WORD_END = re.compile(r"[^\W\d_]{1,12}\Z")
 _WORD = re.compile(r"[^\W_]{1,12}")
 _LINE_END_HYPHEN = re.compile(r"([^\W\d_])[-‐‑][ \t]*\r?\n[ \t]*\Z")
+# A cut looks no further than this for the word or entity around it, so that it costs the same in
+# any text.
 _LOOK = 40
-
 _APOSTROPHES = frozenset("'’ʼ＇")
 _DIGIT_JOINTS = frozenset(".,:/'’^–−٫٬")
 _LETTER_JOINTS = frozenset("-‐‑_+*")
 _JOINTS = _APOSTROPHES | _DIGIT_JOINTS | _LETTER_JOINTS
 _SUFFIXES = frozenset("%‰‱°′″％℃℉+")
 _SMALL_KANA = frozenset("ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶーゝゞヽヾ々")
-_ELIDED = frozenset(
-    """
-    l d j s c m t qu un dell all nell sull dall quell jusqu lorsqu puisqu quoiqu aujourd sant
-    dev
-    """.split()
-)
-_PARTICLES = frozenset(
-    """
-    은 는 이 가 을 를 의 에 도 와 과 로 으로 만 에서 에게 부터 까지 이나 나 이다 입니다 입니까
-    이고 이며 처럼 보다
-    """.split()
-)
-_SUSPENDED = frozenset("and or und oder bzw et ou y o e bis to nor".split())
-
-
-def cuts_token(text: str, position: int) -> bool:
-    """Whether cutting `text` at `position` would break a word, number or visible character.
-
-    Args:
-        text: Source text.
-        position: Code points before the cut, from 0 to `len(text)`.
-    """
-    if position <= 0 or position >= len(text):
-        return False
-    after = text[position]
-    before = text[position - 1]
-    if before == " " or (after == " " and before not in chars.JOINERS):
-        return False
-    left, right = position - 1, position
-    if before > "\x7f" or after > "\x7f":
-        while left >= 0 and chars.is_invisible(text[left]):
-            left -= 1
-        while right < len(text) and chars.is_invisible(text[right]):
-            right += 1
-        if left < 0 or right == len(text):
-            return False
-        before, after = text[left], text[right]
-        if _is_one_glyph(before, after):
-            return True
-        # A mark belongs to the letter that carries it.
-        while left > 0 and before > "\x7f" and unicodedata.category(before)[0] == "M":
-            left -= 1
-            before = text[left]
-    if after == "\n" or before == "\n" or before == "\r":
-        return _cuts_wrapped_word(text, left, right)
-    if before == ";" or after == "&":
-        before, after = _decoded(text, left, right, before, after)
-    if before.isspace() or after.isspace():
-        return False
-    return _joined(text, left, right, before, after)
-
-
-def _is_one_glyph(before: str, after: str) -> bool:
-    """Whether the second character only modifies the first one."""
-    if before in chars.JOINERS or after in chars.JOINERS:
-        return True
-    return (
-        unicodedata.category(after)[0] == "M"
-        or "\U0001f3fb" <= after <= "\U0001f3ff"
-        or after in _SMALL_KANA
-        or ("\u1160" <= after <= "\u11ff")
-    )
-
-
-def _joined(text: str, left: int, right: int, before: str, after: str) -> bool:
-    beyond = text[right + 1 : right + 2]
-    further = text[left - 1 : left] if left else ""
-    if before.isalnum():
-        if after.isalnum():
-            return _cuts_word(text, right, before, after)
-        if after in _JOINTS and beyond.isalnum() and _is_joint(after, before, beyond, text, left):
-            return True
-        if after in _SUFFIXES or unicodedata.category(after) == "Sc":
-            return before.isdigit() or after == "+"
-        # "A-" and "C#" are other things than "A" and "C"
-        return (
-            before.isupper() and after in "-−#" and not beyond.isalnum() and not further.isalnum()
-        )
-    if after.isalnum():
-        if before in _JOINTS:
-            if further.isalnum():
-                return _is_joint(before, further, after, text, left - 1)
-            if before in ".," and after.isdigit() and (not further or further.isspace()):
-                return before == "."
-        if after.isdigit():
-            return _is_sign(before, further) or unicodedata.category(before) == "Sc"
-        return before == "°" and after in "CF"
-    return False
-
-
-def _cuts_word(text: str, right: int, before: str, after: str) -> bool:
-    """Whether two neighbouring letters or digits belong to one word or number."""
-    if before < "\u0e00" and after < "\u0e00":
-        # "fee¹" carries a footnote mark; "m²" and "10⁵" carry an exponent.
-        if after in "¹²³⁴⁵⁶⁷⁸⁹" and before.isalpha():
-            word = _WORD_END.search(text[max(0, right - _LOOK) : right])
-            return word is None or len(word[0]) < 3
-        return True
-    if chars.is_numeral(before) and chars.is_numeral(after):
-        return True
-    if chars.is_unspaced(before) or chars.is_unspaced(after):
-        return False
-    if "\uac00" <= after <= "\ud7a3" and "\uac00" <= before <= "\ud7a3":
-        rest = _WORD.match(text, right)
-        return rest is None or rest[0] not in _PARTICLES
-    return True
-
-
-def _is_joint(joint: str, before: str, after: str, text: str, left: int) -> bool:
-    """Whether `joint` holds the characters around it together; `left` is where `before` is."""
-    if joint in _LETTER_JOINTS:
-        return True
-    digits = before.isdigit() and after.isdigit()
-    if joint in _APOSTROPHES:
-        if digits:
-            return True
-        if not (before.isalpha() and after.isalpha()):
-            return False
-        word = _WORD_END.search(text[max(0, left + 1 - _LOOK) : left + 1])
-        return word is None or word[0].lower() not in _ELIDED
-    return digits
-
-
-def _is_sign(before: str, further: str) -> bool:
-    """Whether `before` is a sign or comparator of the number behind it, not an arrow or a tag."""
-    return before in chars.SIGNS and (not further or further.isspace() or further in "([{|\"'“‘„*_")
-
-
-def _cuts_wrapped_word(text: str, left: int, right: int) -> bool:
-    """Whether a cut at a line end falls into a word that a hyphen carries over it."""
-    start = right
-    while start < len(text) and text[start] in " \t\r\n" and start - right < _LOOK:
-        start += 1
-    tail = text[max(0, start - _LOOK) : start]
-    if not _LINE_END_HYPHEN.search(tail):
-        return False
-    following = _WORD.match(text, start)
-    if following is None or not (following[0][0].islower() or following[0][0].isdigit()):
-        return False
-    return following[0] not in _SUSPENDED or left < 0
-
-
-def _decoded(text: str, left: int, right: int, before: str, after: str) -> tuple[str, str]:
-    """Return the neighbours of a cut with HTML entities read as their characters."""
-    if before == ";":
-        entity = _ENTITY_END.search(text[max(0, left + 1 - _LOOK) : left + 1])
-        if entity:
-            before = html.unescape(entity[0])[-1]
-    if after == "&":
-        entity = _ENTITY.match(text, right)
-        if entity:
-            after = html.unescape(entity[0])[0]
-    return before, after
-
-
 _SPACE_BY_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) | (?=[{UNSPACED}])")
 _STOPS = ".。．。।۔"
 _WRAPPERS = {'"': '"', "'": "'", "「": "」", "『": "』", "《": "》"}
 _MARKUP = frozenset("|*_`[]")
+# Candidates that cut a token; a text such as "aaaa" would have one a character.
 _CUTS_ALLOWED = 64
+# The next word behind a full stop that the quote has and the source has not.
 _WORD_AHEAD = 24
-_DENIALS = frozenset(
-    "not never no none nor neither nicht nie niemals kein keine keinen pas jamais non nunca jamás "
-    "niet geen mai não".split()
-)
+# A chunk may repeat one word without end; nobody needs all of its places.
 _PLACES_KEPT = 1000
 
 
@@ -242,7 +97,7 @@ class Quote:
     def __init__(self, text: str) -> None:
         self.text = text
         self._folded: FoldedText | None = None
-        self._readings: Readings | None = None
+        self._readings: _Readings | None = None
 
     @property
     def folded(self) -> FoldedText:
@@ -252,21 +107,21 @@ class Quote:
         return self._folded
 
     @property
-    def readings(self) -> Readings:
+    def readings(self) -> _Readings:
         """The folded quote, then without what its edges may carry more than the source."""
         if self._readings is None:
             self._readings = tuple(edge_readings(self.folded.text.strip()))
         return self._readings
 
 
-class Reading(NamedTuple):
+class EdgeReading(NamedTuple):
     """A folded quote, and what was folded at its edges."""
 
     text: str
     folds: tuple[Fold, ...] = ()
 
 
-Readings = tuple[Reading, ...]
+_Readings = tuple[EdgeReading, ...]
 
 
 def locate(source: Source, quote: Quote, *, repair: bool = True) -> Match | Cut | None:
@@ -310,12 +165,8 @@ def _clean(text: str, candidates: Iterator[Place | None], width: int) -> tuple[P
     """Return the candidates that cut no token, without overlaps, at most a thousand.
 
     Looking is given up after a number of unusable candidates, so that a text made of one
-    repeated character costs no more than any other; what is not found is refused.
-
-    Args:
-        text: The source text.
-        candidates: Places in it; None stands for one that cannot be mapped back.
-        width: Characters that are compared for each candidate.
+    repeated character costs no more than any other; what is not found is refused. A candidate
+    that cannot be mapped back is None; `width` characters are compared for each.
     """
     places: list[Place] = []
     done = unusable = 0
@@ -347,7 +198,7 @@ def _folded(source: Source, quote: Quote) -> Match | Cut | None:
     return cut
 
 
-def _views(source: Source, quote: Quote) -> Iterator[tuple[FoldedText, FoldedText, Readings]]:
+def _views(source: Source, quote: Quote) -> Iterator[tuple[FoldedText, FoldedText, _Readings]]:
     """Yield the folded view with the readings of the quote, then where the quote must decide.
 
     It decides whether a line-end hyphen is kept, whether markup was copied as it is, and whether
@@ -365,7 +216,7 @@ def _views(source: Source, quote: Quote) -> Iterator[tuple[FoldedText, FoldedTex
         yield source.folded, quote.folded, tuple(edge_readings(unwrapped.strip()))
 
 
-def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cut | None:
+def _search(view: FoldedText, quote: FoldedText, reading: EdgeReading) -> Match | Cut | None:
     if not reading.text:
         return None
     first = view.text.find(reading.text)
@@ -391,7 +242,9 @@ def _search(view: FoldedText, quote: FoldedText, reading: Reading) -> Match | Cu
 def _denied_after(text: str, position: int) -> bool:
     """Whether the next word of the text turns what stands before it into its opposite."""
     following = text[position : position + _WORD_AHEAD].split(maxsplit=1)
-    return bool(following) and following[0].strip("*_.,;:!?").lower() in _DENIALS
+    if not following:
+        return False
+    return following[0].strip("*_.,;:!?").lower() in listed_words("cuts", "denials")
 
 
 def _place(view: FoldedText, start: int, end: int) -> Place | None:
@@ -417,28 +270,29 @@ def _folds_between(view: FoldedText, place: Place, quote: FoldedText) -> list[Fo
     for change in quote.changes(Place(0, len(quote.source))):
         theirs.setdefault(change.fold, []).append(change.before)
         quoted_cells += change.fold is Fold.TABLE and change.after == " "
+    # A quote may drop all the pipes of a row, not some: cells of its own would be new cells.
     if quoted_cells not in (0, cells):
         return None
     return [kind for kind in Fold if ours.get(kind) != theirs.get(kind)]
 
 
-def edge_readings(text: str) -> Iterator[Reading]:
+def edge_readings(text: str) -> Iterator[EdgeReading]:
     """Yield a folded quote as it is, then with one kind of edge after another taken off."""
-    cores = [Reading(text)]
+    cores = [EdgeReading(text)]
     wrapped = _unwrap(text)
     if wrapped is not None:
-        cores.append(Reading(wrapped, (Fold.WRAPPING,)))
+        cores.append(EdgeReading(wrapped, (Fold.WRAPPING,)))
         if (inner := _unstop(wrapped)) is not None:
-            cores.append(Reading(inner, (Fold.WRAPPING, Fold.FULL_STOP)))
+            cores.append(EdgeReading(inner, (Fold.WRAPPING, Fold.FULL_STOP)))
     if (shorter := _unstop(text)) is not None:
-        cores.append(Reading(shorter, (Fold.FULL_STOP,)))
+        cores.append(EdgeReading(shorter, (Fold.FULL_STOP,)))
         if (inner := _unwrap(shorter)) is not None:
-            cores.append(Reading(inner, (Fold.WRAPPING, Fold.FULL_STOP)))
+            cores.append(EdgeReading(inner, (Fold.WRAPPING, Fold.FULL_STOP)))
     yield from cores
     for core in cores:
         other = _other_case(core.text)
         if other is not None:
-            yield Reading(other, (*core.folds, Fold.FIRST_CASE))
+            yield EdgeReading(other, (*core.folds, Fold.FIRST_CASE))
 
 
 def _unwrap(text: str) -> str | None:
@@ -462,3 +316,138 @@ def _other_case(text: str) -> str | None:
     if other == first or len(other) != 1:
         return None
     return other + text[1:]
+
+
+def cuts_token(text: str, position: int) -> bool:
+    """Whether cutting `text` at `position` would break a word, number or visible character."""
+    if position <= 0 or position >= len(text):
+        return False
+    after = text[position]
+    before = text[position - 1]
+    if before == " " or (after == " " and before not in JOINERS):
+        return False
+    left, right = position - 1, position
+    if before > "\x7f" or after > "\x7f":
+        while left >= 0 and is_invisible(text[left]):
+            left -= 1
+        while right < len(text) and is_invisible(text[right]):
+            right += 1
+        if left < 0 or right == len(text):
+            return False
+        before, after = text[left], text[right]
+        if _is_one_glyph(before, after):
+            return True
+        # A mark belongs to the letter that carries it.
+        while left > 0 and before > "\x7f" and unicodedata.category(before)[0] == "M":
+            left -= 1
+            before = text[left]
+    if after == "\n" or before == "\n" or before == "\r":
+        return _cuts_wrapped_word(text, left, right)
+    if before == ";" or after == "&":
+        before, after = _decoded(text, left, right, before, after)
+    if before.isspace() or after.isspace():
+        return False
+    return _joined(text, left, right, before, after)
+
+
+def _is_one_glyph(before: str, after: str) -> bool:
+    """Whether the second character only modifies the first one."""
+    if before in JOINERS or after in JOINERS:
+        return True
+    return (
+        unicodedata.category(after)[0] == "M"
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+        or after in _SMALL_KANA
+        or ("\u1160" <= after <= "\u11ff")
+    )
+
+
+def _joined(text: str, left: int, right: int, before: str, after: str) -> bool:
+    beyond = text[right + 1 : right + 2]
+    further = text[left - 1 : left] if left else ""
+    if before.isalnum():
+        if after.isalnum():
+            return _cuts_word(text, right, before, after)
+        if after in _JOINTS and beyond.isalnum() and _is_joint(after, before, beyond, text, left):
+            return True
+        if after in _SUFFIXES or unicodedata.category(after) == "Sc":
+            return before.isdigit() or after == "+"
+        # "A-" and "C#" are other things than "A" and "C"
+        return (
+            before.isupper() and after in "-−#" and not beyond.isalnum() and not further.isalnum()
+        )
+    if after.isalnum():
+        if before in _JOINTS:
+            if further.isalnum():
+                return _is_joint(before, further, after, text, left - 1)
+            if before in ".," and after.isdigit() and (not further or further.isspace()):
+                return before == "."
+        if after.isdigit():
+            return _is_sign(before, further) or unicodedata.category(before) == "Sc"
+        return before == "°" and after in "CF"
+    return False
+
+
+def _cuts_word(text: str, right: int, before: str, after: str) -> bool:
+    """Whether two neighbouring letters or digits belong to one word or number."""
+    if before < "\u0e00" and after < "\u0e00":
+        # "fee¹" carries a footnote mark; "m²" and "10⁵" carry an exponent.
+        if after in "¹²³⁴⁵⁶⁷⁸⁹" and before.isalpha():
+            word = _WORD_END.search(text[max(0, right - _LOOK) : right])
+            return word is None or len(word[0]) < 3
+        return True
+    if is_numeral(before) and is_numeral(after):
+        return True
+    if is_unspaced(before) or is_unspaced(after):
+        return False
+    if "\uac00" <= after <= "\ud7a3" and "\uac00" <= before <= "\ud7a3":
+        rest = _WORD.match(text, right)
+        return rest is None or rest[0] not in listed_words("cuts", "particles")
+    return True
+
+
+def _is_joint(joint: str, before: str, after: str, text: str, left: int) -> bool:
+    """Whether `joint` holds the characters around it together; `left` is where `before` is."""
+    if joint in _LETTER_JOINTS:
+        return True
+    digits = before.isdigit() and after.isdigit()
+    if joint in _APOSTROPHES:
+        if digits:
+            return True
+        if not (before.isalpha() and after.isalpha()):
+            return False
+        word = _WORD_END.search(text[max(0, left + 1 - _LOOK) : left + 1])
+        return word is None or word[0].lower() not in listed_words("cuts", "elided")
+    return digits
+
+
+def _is_sign(before: str, further: str) -> bool:
+    """Whether `before` is a sign or comparator of the number behind it, not an arrow or a tag."""
+    return before in SIGNS and (not further or further.isspace() or further in "([{|\"'“‘„*_")
+
+
+def _cuts_wrapped_word(text: str, left: int, right: int) -> bool:
+    """Whether a cut at a line end falls into a word that a hyphen carries over it."""
+    start = right
+    while start < len(text) and text[start] in " \t\r\n" and start - right < _LOOK:
+        start += 1
+    tail = text[max(0, start - _LOOK) : start]
+    if not _LINE_END_HYPHEN.search(tail):
+        return False
+    following = _WORD.match(text, start)
+    if following is None or not (following[0][0].islower() or following[0][0].isdigit()):
+        return False
+    return following[0] not in listed_words("cuts", "suspended") or left < 0
+
+
+def _decoded(text: str, left: int, right: int, before: str, after: str) -> tuple[str, str]:
+    """Return the neighbours of a cut with HTML entities read as their characters."""
+    if before == ";":
+        entity = _ENTITY_END.search(text[max(0, left + 1 - _LOOK) : left + 1])
+        if entity:
+            before = html.unescape(entity[0])[-1]
+    if after == "&":
+        entity = _ENTITY.match(text, right)
+        if entity:
+            after = html.unescape(entity[0])[0]
+    return before, after

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from grounded_rag.resources import data_file
@@ -20,17 +20,23 @@ _SIGNS = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0df
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _SIGNED_WORD = re.compile(rf"(?:[^\W_]|[{_SIGNS}])+(?:['-](?:[^\W_]|[{_SIGNS}])+)*")
 _ARTICLES = frozenset({"das", "die"})
-_FEW = 4
+# Two words, or a few characters, say nothing alone: "Not today." belongs to what stands before it.
 _TWO = 2
 _FEW_CHARACTERS = 5
+_FEW = 4
+# A longer sentence with a negation has a subject of its own, and denies something else; one of
+# three words denies whatever stands before it.
 _BRIEF = 9
 _CURT = 3
-_BOX_REACH = 16
-_LONGEST = 5
+# Letters of a word that two sentences can be said to share.
 _TELLING = 4
+# Words of the longest opening, and characters in which an opening or a label stands.
+_LONGEST = 5
 _REACH = 60
+# A paragraph of its own that speaks of validity far down may be about something else.
 _SHORT_PARAGRAPH = 100
 _CLAUSE = 6
+_BOX_REACH = 16
 _NOTE = re.compile(r"[*†‡(（\[]|[¹²³⁴-⁹]")
 
 
@@ -39,12 +45,8 @@ def restricts(
 ) -> bool:
     """Whether a sentence takes back, narrows or corrects the one before it.
 
-    Args:
-        sentence: The sentence, presentation folded away.
-        before: The sentence before it.
-        apart: Whether a paragraph, list item or label of its own holds it; then only its opening
-            words count.
-        language: Their language where known; the openings of all languages count otherwise.
+    Presentation is folded away in both. Of a paragraph, list item or label of its own (`apart`)
+    only the opening words count. Where the language is known, the openings of the others do not.
     """
     body = sentence.lstrip(" \"'“”„«»*_-–—")
     label, colon, rest = body[:_REACH].partition(":") if apart else (body, "", "")
@@ -69,15 +71,17 @@ def restricts(
     if _opens(head, body, "points_back", _known("points_back", language)) and (
         head[0] not in _ARTICLES or not _names_a_noun(body)
     ):
-        return not _limits().isdisjoint(words) or any(mark in body for mark in _denials(body))
+        return not listed_words("limits", "words").isdisjoint(words) or any(
+            mark in body for mark in _denials(body)
+        )
     if _opens(head, body, "pronouns", _known("pronouns", language)):
-        return not _set("validity", "words").isdisjoint(words)
+        return not listed_words("validity", "words").isdisjoint(words)
     return False
 
 
 def _denials(body: str) -> Iterable[str]:
     """Return marks that deny inside a word, or in a script that sets no spaces."""
-    return _set("headings", "unspaced") if body[:1] > "\u2e80" else ("n't", "n’t")
+    return listed_words("headings", "unspaced") if body[:1] > "\u2e80" else ("n't", "n’t")
 
 
 def _known(section: str, language: str | None) -> str:
@@ -91,9 +95,15 @@ def _names_a_noun(body: str) -> bool:
     return bool(second) and second[0][:1].isupper()
 
 
+def _is_short(body: str, head: list[str]) -> bool:
+    if body[:1] > "\u2e80":
+        return len(body) <= _FEW_CHARACTERS
+    return len(head) <= _TWO
+
+
 def _retracts(words: list[str]) -> bool:
     """Whether a sentence, as words, speaks of the validity of another one, wherever in it."""
-    if not _set("retracts", "words").isdisjoint(words):
+    if not listed_words("retracts", "words").isdisjoint(words):
         return True
     stems = _stems("retracts")
     if any(word.startswith(stems) for word in words):
@@ -107,16 +117,16 @@ def _denies_briefly(words: list[str]) -> bool:
 
     "Since May this is not so."; a negation about something else has a subject of its own.
     """
-    if len(words) > _BRIEF or _set("headings", "negations").isdisjoint(words):
+    if len(words) > _BRIEF or listed_words("headings", "negations").isdisjoint(words):
         return False
-    return len(words) <= _CURT or not _set("retracts", "points").isdisjoint(words)
+    return len(words) <= _CURT or not listed_words("retracts", "points").isdisjoint(words)
 
 
 def _changes(words: list[str], body: str, before: str) -> bool:
     """Whether a sentence that begins with a time says that the one before it has changed."""
-    if not _set("changes", "ranges").isdisjoint(words[1:_LONGEST]):
+    if not listed_words("changes", "ranges").isdisjoint(words[1:_LONGEST]):
         return False
-    if body[:1] > "\u2e80" or not _limits().isdisjoint(words[1:]):
+    if body[:1] > "\u2e80" or not listed_words("limits", "words").isdisjoint(words[1:]):
         return True
     if not _openings("points_back", "").keys().isdisjoint(words[1:]):
         return True
@@ -126,9 +136,7 @@ def _changes(words: list[str], body: str, before: str) -> bool:
 def depends(sentence: str, language: str | None = None) -> bool:
     """Whether a sentence cannot be read alone: it opens with a pronoun, "Hence" or "Yes".
 
-    Args:
-        sentence: The sentence.
-        language: Its language where known; the openings of all languages count otherwise.
+    Where the language is known, the openings of the others do not count.
     """
     head = _words(sentence[:_REACH])
     if not head or not _opens(head, sentence, "dependent", _known("dependent", language)):
@@ -137,7 +145,8 @@ def depends(sentence: str, language: str | None = None) -> bool:
         return False
     soon = _words(sentence)[1:_CLAUSE]
     return not any(
-        _opens(head, sentence, "impersonal", each) and not _set("clauses", each).isdisjoint(soon)
+        _opens(head, sentence, "impersonal", each)
+        and not listed_words("clauses", each).isdisjoint(soon)
         for each in _data()["impersonal"]
     )
 
@@ -151,7 +160,7 @@ def announces(sentence: str) -> bool:
     if len(words) <= _BRIEF and words and _opens(words, sentence, "presents"):
         return True
     words = words if len(words) <= _BRIEF and len(sentence) <= _REACH else words[-_TELLING:]
-    listed = _set("announces", "words")
+    listed = listed_words("announces", "words")
     return any(
         word in listed and not (words[at + 1 :] and lookup(words[at + 1]) is not None)
         for at, word in enumerate(words)
@@ -161,7 +170,7 @@ def announces(sentence: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_neutral(lead: str) -> bool:
     """Whether a line that leads into a list says nothing about it ("The main points:")."""
-    return _set("neutral_leads", "words").issuperset(_words(lead))
+    return listed_words("neutral_leads", "words").issuperset(_words(lead))
 
 
 @lru_cache(maxsize=4096)
@@ -174,14 +183,14 @@ def heading_denies(heading: str) -> bool:
     if "|" in heading:
         # The header of a table, carried along as a heading.
         return False
-    if any(mark in heading for mark in _set("headings", "unspaced")):
+    if any(mark in heading for mark in listed_words("headings", "unspaced")):
         return True
     words = _words(heading)
     if not words or heading.rstrip().endswith("?"):
         return False
-    if len(words) == 1 and words[0] in _set("headings", "alone"):
+    if len(words) == 1 and words[0] in listed_words("headings", "alone"):
         return True
-    stems, whole = _stems("headings"), _set("headings", "whole")
+    stems, whole = _stems("headings"), listed_words("headings", "whole")
     if any(word in whole or word.startswith(stems) for word in words):
         return True
     line = f" {' '.join(words)} "
@@ -189,62 +198,56 @@ def heading_denies(heading: str) -> bool:
         return True
     if words[0] == "no" and len(words) < _FEW:
         return True
-    topic = words[0] in _set("headings", "topics")
-    negations = _set("headings", "negations")
+    topic = words[0] in listed_words("headings", "topics")
+    negations = listed_words("headings", "negations")
     return not topic and any(
         (word in negations or word.endswith("n't"))
-        and not (at and words[at - 1] in _set("headings", "topics"))
+        and not (at and words[at - 1] in listed_words("headings", "topics"))
         and word not in ("didn't", "haven't", "hasn't", "hadn't", "wasn't", "weren't")
         for at, word in enumerate(words)
     )
 
 
-def unasserted(text: str, start: int, end: int, begin: int | None = None) -> bool:
-    """Whether text is struck out, commented out, or an item that is not ticked.
+def unasserted(text: str, start: int, end: int, begin: int) -> bool:
+    """Whether a sentence is struck out, commented out, or an item that is not ticked.
 
-    Args:
-        text: The whole passage.
-        start: Where the line or item begins, its marker included.
-        end: One past the sentence.
-        begin: Where the sentence itself begins; `start` by default.
+    The line or item begins at `start`, its marker included; the sentence reaches from `begin` to
+    `end`.
     """
-    begin = start if begin is None else begin
-    boxes, pairs = _marks()
     head = text[start : min(end, start + _BOX_REACH)].lstrip(" \t-*+•0123456789.)")
-    if head.startswith(boxes):
+    if head.startswith(tuple(_data()["unasserted"]["boxes"])):
         return True
-    for left, right in pairs:
-        if left not in text:
-            continue
-        position = 0
-        while (opened := text.find(left, position)) >= 0 and opened < end:
+    return any(opened < end and begin < closed for opened, closed in _withdrawn(text))
+
+
+@lru_cache(maxsize=64)
+def _withdrawn(text: str) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of a text that are struck out or commented out."""
+    found: list[tuple[int, int]] = []
+    for left, right in _data()["unasserted"]["pairs"]:
+        opened = text.find(left)
+        while opened >= 0:
             closed = text.find(right, opened + len(left))
             if closed < 0:
                 # An open comment hides the rest; an open strike is two tildes.
-                if left != right and begin < len(text):
-                    return opened < end
+                found += [(opened, len(text))] if left != right else []
                 break
-            if begin < closed + len(right):
-                return True
-            position = closed + len(right)
-    return False
+            found.append((opened, closed + len(right)))
+            opened = text.find(left, closed + len(right))
+    return tuple(found)
 
 
-@lru_cache(maxsize=1)
+@cache
 def boxes() -> tuple[str, ...]:
     """Return the boxes that a list item may begin with, ticked or not."""
     marks = _data()["unasserted"]
     return (*marks["ticked"], *marks["boxes"])
 
 
-def common_capitals() -> frozenset[str]:
-    """Return words that are written with a capital and name nothing of their own."""
-    return _set("common_capitals", "words")
-
-
-def asking_words() -> frozenset[str]:
-    """Return words by which a question asks, whatever it is about."""
-    return _set("asking", "words")
+@cache
+def listed_words(section: str, name: str) -> frozenset[str]:
+    """Return a list of words of `data/statements.toml`."""
+    return frozenset(_data()[section][name].split())
 
 
 def _words(text: str) -> list[str]:
@@ -253,13 +256,9 @@ def _words(text: str) -> list[str]:
 
 
 def _opens(head: list[str], text: str, section: str, name: str = "") -> bool:
-    """Whether a text begins with one of the openings of a section.
+    """Whether a text begins with one of the openings of a section, in one list of it or in any.
 
-    Args:
-        head: Its first words.
-        text: The text, for scripts that set no spaces.
-        section: The section.
-        name: The list in it; "" for the lists of all languages in it.
+    Its first words are in `head`; the text itself is for scripts that set no spaces.
     """
     openings = _openings(section, name)
     behind = openings.get(head[0])
@@ -270,19 +269,13 @@ def _opens(head: list[str], text: str, section: str, name: str = "") -> bool:
     return any(text[:size] in openings for size in range(1, _LONGEST + 1))
 
 
-def _is_short(body: str, head: list[str]) -> bool:
-    if body[:1] > "\u2e80":
-        return len(body) <= _FEW_CHARACTERS
-    return len(head) <= _TWO
-
-
-@lru_cache(maxsize=1)
+@cache
 def _data() -> dict[str, Any]:
     with data_file("statements.toml").open("rb") as file:
         return tomllib.load(file)
 
 
-@lru_cache(maxsize=16)
+@cache
 def _openings(section: str, name: str) -> dict[str, list[list[str]]]:
     """Return what may stand behind each first word of the openings of a section."""
     listed = _data()[section]
@@ -294,26 +287,11 @@ def _openings(section: str, name: str) -> dict[str, list[list[str]]]:
     return found
 
 
-@lru_cache(maxsize=16)
-def _set(section: str, name: str) -> frozenset[str]:
-    return frozenset(_data()[section][name].split())
-
-
-@lru_cache(maxsize=16)
+@cache
 def _phrases(section: str) -> tuple[str, ...]:
     return tuple(" ".join(part.split()) for part in _data()[section]["phrases"].split("|"))
 
 
-@lru_cache(maxsize=4)
+@cache
 def _stems(section: str) -> tuple[str, ...]:
     return tuple(_data()[section]["stems"].split())
-
-
-def _limits() -> frozenset[str]:
-    return _set("limits", "words")
-
-
-@lru_cache(maxsize=1)
-def _marks() -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    marks = _data()["unasserted"]
-    return tuple(marks["boxes"]), tuple((left, right) for left, right in marks["pairs"])

@@ -15,7 +15,7 @@ from grounded_rag.text.display import listed
 from grounded_rag.text.sentences import LineKind, ends_unsurely
 from grounded_rag.text.words import STOPWORDS, guess_language
 from grounded_rag.types import Span, Statement
-from grounded_rag.verification.layout import BLANK, CLOSERS, STOPS, TEXTUAL, Layout
+from grounded_rag.verification.layout import BLANK, CLOSERS, STOPS, TEXTUAL, Layout, Position
 from grounded_rag.verification.neighbours import (
     announces,
     depends,
@@ -39,17 +39,29 @@ _QUOTES = '"“”„«»'
 # A mark of inches is no quotation mark.
 _QUOTE = re.compile(r"(?<!\d)\"|[“”„«»]")
 _PAIRS = (("(", ")"), ("「", "」"), ("『", "』"), ("（", "）"))
+# How far a statement may grow: sentences joined to one, sentences that take it back, sentences that
+# its pronouns point to, and lines above a list. A longer statement is refused more often, and what
+# lies further off rarely belongs to it.
 _JOINED = 4
 _RESTRICTIONS = 3
 _ANTECEDENTS = 2
 _LEADS_UP = 4
+# Where a passage begins, as far as it shows that it begins inside a sentence.
 _LOOK = 40
 # An index of our own cuts inside a sentence only where it is longer than a chunk.
 _CUT_ABOVE = 400
+# Spaces in an answer that is too brief to be read without its question ("Yes, on a leash.").
 _FEW_WORDS = 3
 _MARK = re.compile(r"\s*(?:[-*+•‣◦▪●○·–>]|\(?[0-9A-Za-z]{1,3}[.)])?\s*")
 _GAP = re.compile(r"\[\s*(?:\.\.\.|…)\s*\]|\(\s*(?:\.\.\.|…)\s*\)")
 _GAP_AT_END = re.compile(r"(?<=[.!?…。！？])\s*[\[(]\s*(?:\.\.\.|…)\s*[\])]\s*\Z")
+# An emphasised term and a dash behind it.
+_DEFINITION = re.compile(r"(\*\*|__)[^*_\n]{1,60}\1[ \t]*[–—-][ \t]")
+# Letters of each language beside a to z: what has others is of another one.
+_LETTERS = {
+    "en": "éèàï", "de": "äöüßéè", "fr": "àâæçéèêëîïôœùûüÿ", "es": "áéíóúüñªº", "it": "àèéìíîòóùú",
+    "pt": "áâãàçéêíóôõúªº", "nl": "éèëïöüáó",
+}  # fmt: skip
 
 
 class Found(NamedTuple):
@@ -75,104 +87,92 @@ class Found(NamedTuple):
 
 
 def statements_at(passage: Passage, start: int, end: int) -> tuple[Found, ...]:
-    """Return the statements that a range of a passage's text touches, in reading order.
-
-    Args:
-        passage: The passage.
-        start: First code point of the quote.
-        end: One past its last.
-    """
+    """Return the statements that a range of a passage's text touches, in reading order."""
     layout = passage.layout
     found: list[Found] = []
     done = -1
     touched = layout.touched(start, end)
-    for place in touched:
-        sentence = layout.at(place)
+    quoted = frozenset(touched)
+    for position in touched:
+        sentence = layout.at(position)
         if sentence.kind in (LineKind.DELIMITER, LineKind.RULE) or sentence.start < done:
             continue
         if sentence.kind is LineKind.HEADING or passage.is_heading(sentence.start, sentence.end):
             continue
-        items = _items_led(layout, place)
-        quoted = sum(each in touched for each in items)
-        if quoted and not (quoted == len(items) and _is_flat(layout, items)):
+        items = _items_led(layout, position)
+        if not quoted.isdisjoint(items) and not (
+            quoted.issuperset(items) and _is_flat(layout, items)
+        ):
             # Each of the items that are quoted brings the line along.
             continue
-        made = _statement(passage, layout, place)
+        made = _statement(passage, position)
         found.append(made)
         done = layout.at(items[0]).start if items else made.statement.span.end
     return tuple(found)
 
 
-def _statement(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
-    key = layout.at(place).start
-    made = passage.statements.get(key)
+def _statement(passage: Passage, position: Position) -> Found:
+    sentence = passage.layout.at(position)
+    made = passage.statements.get(sentence.start)
     if made is None:
-        sentence = layout.at(place)
-        if sentence.kind is LineKind.ROW:
-            made = _row(passage, layout, place)
-        else:
-            made = _prose(passage, layout, place)
-        passage.statements[key] = made
+        make = _row if sentence.kind is LineKind.ROW else _prose
+        made = passage.statements[sentence.start] = make(passage, position)
     return made
 
 
-def _row(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
-    sentence = layout.at(place)
-    row = row_at(passage, layout.text, sentence.start, sentence.end)
-    headings = _headings(passage, layout, place)
-    before, after = _around_table(passage, layout, place)
-    told = [_introducing(clean_wording(_of(layout, each))) for each in before]
+def _row(passage: Passage, position: Position) -> Found:
+    layout = passage.layout
+    sentence = layout.at(position)
+    row = row_at(passage, sentence.start, sentence.end)
+    headings = _headings(passage, sentence.start)
+    before, after = _around_table(passage, position)
+    told = [_introducing(clean_wording(layout.said(each))) for each in before]
     # The name of the first column says what its cells are, and is not told with them.
     denial = _denial((*headings, *row.header[:1]))
     told = [*([denial] if denial and denial not in told else []), *told]
     reading = row.reading()
-    parts = [*told, reading, *(clean_wording(_of(layout, each)) for each in after)]
-    spans = [(layout.at(p).start, layout.at(p).end) for p in (*before, place, *after)]
+    parts = [*told, reading, *(clean_wording(layout.said(each)) for each in after)]
+    around = (layout.at(each) for each in (*before, position, *after))
     statement = Statement.trusted(
         text=" ".join(parts),
         chunk_id=passage.id,
         span=_span(sentence.start, sentence.end),
-        quotes=_merged(layout.text, spans),
+        quotes=_merged(layout.text, [(each.start, each.end) for each in around]),
         headings=headings,
         whole=bool(row.header),
-        asserted=not unasserted(layout.text, sentence.start, sentence.end),
+        asserted=not unasserted(layout.text, sentence.start, sentence.end, sentence.start),
         cells=tuple(zip(row.header, row.cells, strict=False)),
     )
     alone = not (told or after)
     return Found(statement, reading, "", alone=alone, row=row, definition=False)
 
 
-def _around_table(
-    passage: Passage, layout: Layout, place: tuple[int, int]
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _around_table(passage: Passage, position: Position) -> tuple[list[Position], list[Position]]:
     """Return the line that leads into the table of a row, and what takes it back behind it."""
-    rows = (LineKind.ROW, LineKind.DELIMITER)
-    before: tuple[int, int] | None = place
-    while before is not None and layout.at(before).kind in rows:
-        before = layout.before(before)
+    layout = passage.layout
+    first, last = layout.run(position)
+    before, after = layout.before(first), layout.after(last)
     leads = []
-    if before is not None and layout.at(before).kind in TEXTUAL:
-        said = _of(layout, before)
-        line = layout.at(before)
-        heading = passage.is_heading(line.start, line.end)
+    if before is not None and _is_text(passage, before):
+        said = layout.said(before)
         title = not said.rstrip(CLOSERS).endswith(tuple(STOPS)) and heading_denies(said)
-        if not heading and (title or _leads_in(said)) and not is_neutral(said):
+        if (title or _leads_in(said)) and not is_neutral(said):
             leads = [before]
-    after: tuple[int, int] | None = place
-    while after is not None and layout.at(after).kind in rows:
-        after = layout.after(after)
-    takes_back = []
-    if after is not None and layout.at(after).kind in TEXTUAL:
-        line = layout.at(after)
-        behind = clean_wording(_of(layout, after))
-        if not passage.is_heading(line.start, line.end) and restricts(behind, apart=True):
-            takes_back = [after]
-    return leads, takes_back
+    takes_back = after is not None and (
+        _is_text(passage, after) and restricts(clean_wording(layout.said(after)), apart=True)
+    )
+    return leads, [after] if after is not None and takes_back else []
 
 
-def _prose(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
+def _is_text(passage: Passage, position: Position) -> bool:
+    sentence = passage.layout.at(position)
+    return sentence.kind in TEXTUAL and not passage.is_heading(sentence.start, sentence.end)
+
+
+def _prose(passage: Passage, position: Position) -> Found:
+    layout = passage.layout
     text = layout.text
-    first, last = _longer_reading(layout, place)
+    first, last = _longer_reading(layout, position)
     start, end = layout.at(first).start, layout.at(last).end
     gap = _GAP_AT_END.search(text, start, end)
     end = end if gap is None else gap.start()
@@ -180,35 +180,33 @@ def _prose(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
     numbered = _worded(layout, first)[0]
     begin = passage.behind_heading(numbered, end)
     items = _items_led(layout, last)
-    worded = [(begin, end), *(_worded(layout, p) for p in items)]
+    worded = [(begin, end), *(_worded(layout, each) for each in items)]
     core = clean_wording(text[begin:end])
     if items or sentence.kind is LineKind.ITEM:
         core = listed([core, *(clean_wording(text[a:b]) for a, b in worded[1:])])
     last = items[-1] if items else last
     question, lead = _what_leads(layout, first)
     # What is led into by a line of its own needs nothing else in front of it.
-    antecedents = [] if lead or question else _antecedents(passage, layout, first, core)
-    restrictions = _restrictions(passage, layout, first, last, core)
-    headings = _headings(passage, layout, first)
-    if question and not _needs_question(passage, layout, question[0], first, core):
-        headings = (*headings, clean_wording(_of(layout, question[0])))
+    antecedents = [] if lead or question else _antecedents(passage, first, core)
+    restrictions = _restrictions(passage, first, last, core)
+    headings = _headings(passage, start)
+    if question and not _needs_question(passage, question[0], first, core):
+        headings = (*headings, clean_wording(layout.said(question[0])))
         question = []
-    spans = [_worded(layout, p) for p in (*lead, *question, *antecedents)]
-    ahead = len(spans)
-    spans += [*worded, *(_worded(layout, p) for p in restrictions)]
-    before = [clean_wording(text[a:b]) for a, b in spans[:ahead]]
+    ahead = [_worded(layout, each) for each in (*lead, *question, *antecedents)]
+    behind = [_worded(layout, each) for each in restrictions]
+    before = [clean_wording(text[a:b]) for a, b in ahead]
     before[: len(lead)] = [_introducing(line) for line in before[: len(lead)]]
     denial = _denial(headings)
     parts = [*([denial] if denial and denial not in before else []), *before, core]
-    parts += [clean_wording(text[a:b]) for a, b in spans[ahead + len(worded) :]]
-    antecedent = " ".join(clean_wording(_of(layout, p)) for p in antecedents)
+    parts += [clean_wording(text[a:b]) for a, b in behind]
     statement = Statement.trusted(
         text=" ".join(parts),
         chunk_id=passage.id,
         span=_span(begin, worded[-1][1]),
-        quotes=_merged(text, spans),
+        quotes=_merged(text, [*ahead, *worded, *behind]),
         headings=headings,
-        whole=_is_whole(passage, layout, first, last, antecedents, lead, core)
+        whole=_is_whole(passage, first, last, core, led=bool(antecedents or lead))
         and _is_flat(layout, items),
         asserted=not (
             any(_asks(text[a:b]) for a, b in worded)
@@ -216,11 +214,16 @@ def _prose(passage: Passage, layout: Layout, place: tuple[int, int]) -> Found:
             or any(unasserted(text, i.unit, i.end, i.start) for i in map(layout.at, items))
         ),
     )
-    says = [place for place in lead if not is_neutral(_of(layout, place))]
-    alone = not (question or says or restrictions or denial)
-    definition = _defines(text, begin)
-    mark = text[sentence.start : numbered].strip()
-    return Found(statement, core, antecedent, alone, None, definition, mark)
+    says = [each for each in lead if not is_neutral(layout.said(each))]
+    return Found(
+        statement,
+        core,
+        antecedent=" ".join(clean_wording(layout.said(each)) for each in antecedents),
+        alone=not (question or says or restrictions or denial),
+        row=None,
+        definition=_DEFINITION.match(text, begin) is not None,
+        mark=text[sentence.start : numbered].strip(),
+    )
 
 
 def _denial(headings: Sequence[str]) -> str:
@@ -233,17 +236,12 @@ def _introducing(line: str) -> str:
     return line if line.rstrip(CLOSERS).endswith((*STOPS, *_LEADS)) else f"{line}:"
 
 
-def _worded(layout: Layout, place: tuple[int, int]) -> tuple[int, int]:
+def _worded(layout: Layout, position: Position) -> tuple[int, int]:
     """Return where the words of a sentence begin and end, its number and bullet left out."""
-    sentence = layout.at(place)
+    sentence = layout.at(position)
     at_line = sentence.start == sentence.unit
     begin = without_number(layout.text, sentence.start, sentence.end, at_line=at_line)
     return begin, sentence.end
-
-
-def _of(layout: Layout, place: tuple[int, int]) -> str:
-    sentence = layout.at(place)
-    return layout.text[sentence.start : sentence.end]
 
 
 def _span(start: int, end: int) -> Span:
@@ -261,16 +259,14 @@ def _merged(text: str, spans: list[tuple[int, int]]) -> tuple[Span, ...]:
     return tuple(_span(start, end) for start, end in merged)
 
 
-def _longer_reading(
-    layout: Layout, place: tuple[int, int]
-) -> tuple[tuple[int, int], tuple[int, int]]:
+def _longer_reading(layout: Layout, position: Position) -> tuple[Position, Position]:
     """Return the first and last sentence of the longer reading, where the end is not sure.
 
     Quotation marks and brackets must close; a stop behind what may be an abbreviation may be no
     end; a sentence that is nothing but a quotation goes on with its speaker.
     """
-    first = last = place
-    same = layout.at(place).unit
+    first = last = position
+    same = layout.at(position).unit
     for _ in range(_JOINED):
         start, end = layout.at(first).start, layout.at(last).end
         body = layout.text[start:end]
@@ -302,128 +298,99 @@ def _unbalanced(body: str) -> bool:
     return False
 
 
-def _what_leads(
-    layout: Layout, place: tuple[int, int]
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+def _what_leads(layout: Layout, position: Position) -> tuple[list[Position], list[Position]]:
     """Return the question right before a sentence, and the lines that lead into it."""
-    before = layout.before(place)
+    before = layout.before(position)
     if before is None:
         return [], []
-    sentence, other = layout.at(place), layout.at(before)
-    leads: list[tuple[int, int]] = []
-    if sentence.kind is LineKind.ITEM:
-        leads = _list_leads(layout, place)
-    elif other.kind in TEXTUAL and _leads_in(_of(layout, before)):
+    above = layout.at(before).kind in TEXTUAL
+    leads: list[Position] = []
+    if layout.at(position).kind is LineKind.ITEM:
+        leads = _list_leads(layout, position)
+    elif above and _leads_in(layout.said(before)):
         leads = [before]
-    question = []
-    if other.kind in TEXTUAL and _asks(_of(layout, before)):
-        question = [before]
+    question = [before] if above and _asks(layout.said(before)) else []
     return question, leads
 
 
-def _list_leads(layout: Layout, place: tuple[int, int]) -> list[tuple[int, int]]:
+def _list_leads(layout: Layout, position: Position) -> list[Position]:
     """Return what leads into a list item: the lines above it, and the items that it lies under."""
-    text = layout.text
-    item = layout.at(place)
-    if item.start != item.unit and (before := layout.before(place)) is not None:
+    item = layout.at(position)
+    if item.start != item.unit and (before := layout.before(position)) is not None:
         # A later sentence of an item stands for itself unless the one before leads into it.
-        inside = [before] if _leads_in(_of(layout, before)) else []
+        inside = [before] if _leads_in(layout.said(before)) else []
         first = before
         while (earlier := layout.before(first)) is not None and layout.at(first).start != item.unit:
             first = earlier
         return [*_list_leads(layout, first), *inside]
-    found: list[tuple[int, int]] = []
-    indent = _indent(text, item.unit)
-    current = place
-    direct = True
-    while len(found) < _LEADS_UP and (before := layout.before(current)) is not None:
-        other = layout.at(before)
-        current = before
-        if other.kind is LineKind.ITEM:
-            depth = _indent(text, other.unit)
-            if depth < indent:
-                indent = depth
-                if _leads_in(_of(layout, before)):
-                    found.insert(0, before)
-            direct = False
-            continue
-        if other.kind not in (LineKind.TEXT, LineKind.LABEL):
-            break
-        said = _of(layout, before)
-        apart = bool(BLANK.search(text, other.end, layout.at(_next(layout, before)).start))
-        fragments = item.end == item.unit_end and text[item.end - 1] not in STOPS
-        unfinished = text[other.end - 1] not in STOPS
-        open_end = (
-            said.split()[-1].lower() in STOPWORDS or text[_worded(layout, place)[0]].islower()
-        )
-        bound = unfinished and (not apart or open_end)
-        if (
-            _leads_in(said)
-            or _asks(said)
-            or bound
-            or (not apart and fragments)
-            or (direct and announces(said))
-            or (_is_paragraph(layout, before) and not unfinished)
-        ):
-            found.insert(0, before)
-        break
+    found: list[Position] = []
+    outer = layout.outer_item(position)
+    while outer is not None and len(found) < _LEADS_UP:
+        if _leads_in(layout.said(outer)):
+            found.insert(0, outer)
+        outer = layout.outer_item(outer)
+    top = layout.run(position)[0]
+    above = layout.before(top)
+    if len(found) < _LEADS_UP and above is not None and _leads_list(layout, above, position, top):
+        found.insert(0, above)
     return found
 
 
-def _is_paragraph(layout: Layout, place: tuple[int, int]) -> bool:
-    """Whether a sentence is a paragraph of its own: above a list it says what the list is."""
-    sentence = layout.at(place)
-    return sentence.start == sentence.unit and sentence.end == sentence.unit_end
+def _leads_list(layout: Layout, above: Position, position: Position, top: Position) -> bool:
+    """Whether the sentence above a list, whose first sentence is `top`, leads into an item."""
+    text, item, other = layout.text, layout.at(position), layout.at(above)
+    if other.kind not in (LineKind.TEXT, LineKind.LABEL):
+        return False
+    said = layout.said(above)
+    apart = bool(BLANK.search(text, other.end, layout.at(top).start))
+    # An item without a stop is a part of a sentence that has begun above.
+    fragments = item.end == item.unit_end and text[item.end - 1] not in STOPS
+    unfinished = text[other.end - 1] not in STOPS
+    open_end = said.split()[-1].lower() in STOPWORDS or text[_worded(layout, position)[0]].islower()
+    # A paragraph of its own above a list says what the list is.
+    paragraph = other.start == other.unit and other.end == other.unit_end
+    return (
+        _leads_in(said)
+        or _asks(said)
+        or (unfinished and (not apart or open_end))
+        or (not apart and fragments)
+        or (position == top and announces(said))
+        or (paragraph and not unfinished)
+    )
 
 
-def _next(layout: Layout, place: tuple[int, int]) -> tuple[int, int]:
-    return layout.after(place) or place
-
-
-def _indent(text: str, start: int) -> int:
-    return start - (text.rfind("\n", 0, start) + 1)
-
-
-def _items_led(layout: Layout, place: tuple[int, int]) -> list[tuple[int, int]]:
+def _items_led(layout: Layout, position: Position) -> list[Position]:
     """Return the sentences of the list that a line leads into: without them it says nothing."""
-    found: list[tuple[int, int]] = []
-    if layout.at(place).kind not in TEXTUAL or not _leads_in(_of(layout, place)):
+    found: list[Position] = []
+    if layout.at(position).kind not in TEXTUAL or not _leads_in(layout.said(position)):
         return found
-    depth = _indent(layout.text, layout.at(place).unit)
-    outer = layout.at(place).kind is LineKind.ITEM
-    current = layout.after(place)
-    while current is not None and (item := layout.at(current)).kind is LineKind.ITEM:
-        if outer and _indent(layout.text, item.unit) <= depth:
+    outer = layout.at(position).kind is LineKind.ITEM
+    current = layout.after(position)
+    while current is not None and layout.at(current).kind is LineKind.ITEM:
+        if outer and layout.indent(current) <= layout.indent(position):
             break
         found.append(current)
         current = layout.after(current)
     return found
 
 
-def _is_flat(layout: Layout, items: list[tuple[int, int]]) -> bool:
+def _is_flat(layout: Layout, items: list[Position]) -> bool:
     """Whether no item lies under another: on one line it would not show which belongs to which."""
-    return len({_indent(layout.text, layout.at(each).unit) for each in items}) <= 1
+    return len(set(map(layout.indent, items))) <= 1
 
 
 def _leads_in(text: str) -> bool:
-    return text.rstrip(CLOSERS).endswith(_LEADS) or (
-        announces(text) and not text.rstrip(CLOSERS).endswith(_QUESTION)
-    )
+    return text.rstrip(CLOSERS).endswith(_LEADS) or (announces(text) and not _asks(text))
 
 
 def _asks(text: str) -> bool:
     return text.rstrip(CLOSERS).endswith(_QUESTION)
 
 
-def _needs_question(
-    passage: Passage,
-    layout: Layout,
-    question: tuple[int, int],
-    place: tuple[int, int],
-    core: str,
-) -> bool:
+def _needs_question(passage: Passage, question: Position, position: Position, core: str) -> bool:
     """Whether an answer is carried by its question: on the same line, or not to be read alone."""
-    between = layout.text[layout.at(question).end : layout.at(place).start]
+    layout = passage.layout
+    between = layout.text[layout.at(question).end : layout.at(position).start]
     return "\n" not in between or _depends(passage, core, core) or core.count(" ") < _FEW_WORDS
 
 
@@ -436,56 +403,45 @@ def _depends(passage: Passage, said: str, core: str) -> bool:
     return depends(said) and depends(said, _language(passage, core))
 
 
-def _antecedents(
-    passage: Passage, layout: Layout, place: tuple[int, int], core: str
-) -> list[tuple[int, int]]:
+def _antecedents(passage: Passage, position: Position, core: str) -> list[Position]:
     """Return the sentences that one that cannot be read alone needs in front of it."""
-    found: list[tuple[int, int]] = []
-    current, said = place, core
+    layout = passage.layout
+    found: list[Position] = []
+    current, said = position, core
     while len(found) < _ANTECEDENTS and _depends(passage, said, core):
         before = layout.before(current)
-        if before is None or layout.at(before).kind not in TEXTUAL:
-            break
-        if _GAP.search(layout.text, layout.at(before).start, layout.at(current).start):
+        if before is None or layout.at(before).kind not in TEXTUAL or _behind_gap(layout, current):
             break
         found.insert(0, before)
-        current, said = before, clean_wording(_of(layout, before))
+        current, said = before, clean_wording(layout.said(before))
     return found
 
 
-def _restrictions(
-    passage: Passage,
-    layout: Layout,
-    first: tuple[int, int],
-    last: tuple[int, int],
-    core: str,
-) -> list[tuple[int, int]]:
+def _restrictions(passage: Passage, first: Position, last: Position, core: str) -> list[Position]:
     """Return the sentences behind one that take something of it back."""
-    found: list[tuple[int, int]] = []
+    layout = passage.layout
+    found: list[Position] = []
     sentence = layout.at(first)
-    current = last
-    skipping = sentence.kind is LineKind.ITEM
-    while len(found) < _RESTRICTIONS and (after := layout.after(current)) is not None:
+    after = layout.after(last)
+    if sentence.kind is LineKind.ITEM and after is not None:
         other = layout.at(after)
-        current = after
-        if skipping and other.kind is LineKind.ITEM and other.unit != sentence.unit:
+        if other.kind is LineKind.ITEM and other.unit != sentence.unit:
             # What follows a list may take something back of each of its items.
-            continue
-        if other.kind not in TEXTUAL or passage.is_heading(other.start, other.end):
+            after = layout.after(layout.run(after)[1])
+    while len(found) < _RESTRICTIONS and after is not None and _is_text(passage, after):
+        # What stood in a gap is not known, and neither is what follows it about.
+        if _GAP.fullmatch(layout.said(after)):
             break
-        apart = other.unit != layout.at(last).unit
-        if _GAP.fullmatch(_of(layout, after)):
-            # What stood in a gap is not known, and neither is what follows it about.
-            break
-        behind = clean_wording(_of(layout, after))
+        apart = layout.at(after).unit != layout.at(last).unit
+        behind = clean_wording(layout.said(after))
         # The openings of all languages first: to ask for the language takes longer.
         if not restricts(behind, core, apart=apart):
             break
         language = _sure(_language(passage, core), core, behind)
         if language is not None and not restricts(behind, core, apart=apart, language=language):
             break
-        skipping = False
         found.append(after)
+        after = layout.after(after)
     return found
 
 
@@ -501,18 +457,11 @@ def _sure(language: str | None, core: str, behind: str) -> str | None:
     return language if letters.issubset(_LETTERS.get(language, "")) else None
 
 
-# Letters of each language beside a to z: what has others is of another one.
-_LETTERS = {
-    "en": "éèàï", "de": "äöüßéè", "fr": "àâæçéèêëîïôœùûüÿ", "es": "áéíóúüñªº", "it": "àèéìíîòóùú",
-    "pt": "áâãàçéêíóôõúªº", "nl": "éèëïöüáó",
-}  # fmt: skip
-
-
-def _headings(passage: Passage, layout: Layout, place: tuple[int, int]) -> tuple[str, ...]:
+def _headings(passage: Passage, start: int) -> tuple[str, ...]:
     """Return the headings that govern a sentence: the chunk's, and those inside its text."""
-    start = layout.at(place).start
-    inside = layout.headings_above(start)
-    if passage.has_headings:
+    inside = passage.layout.headings_above(start)
+    if passage.chunk.heading_spans:
+        # Where the chunk says what its headings are, what only looks like one is none.
         above = [heading for heading in passage.headings if heading.end <= start]
         nearest = [passage.text[heading.start : heading.end] for heading in above[-1:]]
         inside = (*(line for line in inside if line.startswith("#")), *nearest)
@@ -523,16 +472,12 @@ def _headings(passage: Passage, layout: Layout, place: tuple[int, int]) -> tuple
     return tuple(dict.fromkeys([*path, *filter(None, within)]))
 
 
-def _is_whole(
-    passage: Passage,
-    layout: Layout,
-    first: tuple[int, int],
-    last: tuple[int, int],
-    antecedents: list[tuple[int, int]],
-    lead: list[tuple[int, int]],
-    core: str,
-) -> bool:
-    """Whether neither the passage nor a gap cuts the statement off."""
+def _is_whole(passage: Passage, first: Position, last: Position, core: str, *, led: bool) -> bool:
+    """Whether neither the passage nor a gap cuts the statement off.
+
+    What a sentence needs in front of it may have stood in a gap, unless it is `led` into.
+    """
+    layout = passage.layout
     text = layout.text
     start, end = layout.at(first).start, layout.at(last).end
     if _unbalanced(text[start:end]):
@@ -543,18 +488,13 @@ def _is_whole(
         _ends(layout, last) or (passage.of_index and end - start <= _CUT_ABOVE)
     ):
         return False
-    # What a sentence needs in front of it may have stood in a gap.
-    return (
-        antecedents != []
-        or lead != []
-        or not (_depends(passage, core, core) and _behind_gap(layout, first))
-    )
+    return led or not (_depends(passage, core, core) and _behind_gap(layout, first))
 
 
-def _behind_gap(layout: Layout, place: tuple[int, int]) -> bool:
-    before = layout.before(place)
+def _behind_gap(layout: Layout, position: Position) -> bool:
+    before = layout.before(position)
     return before is not None and bool(
-        _GAP.search(layout.text, layout.at(before).start, layout.at(place).start)
+        _GAP.search(layout.text, layout.at(before).start, layout.at(position).start)
     )
 
 
@@ -564,28 +504,20 @@ def _begins_inside(text: str) -> bool:
     return head[:1].islower() or head[:1] in ",;)]}”».…"
 
 
-def _ends(layout: Layout, place: tuple[int, int]) -> bool:
+def _ends(layout: Layout, position: Position) -> bool:
     """Whether the last sentence of a passage is surely over."""
     text = layout.text
-    sentence = layout.at(place)
-    body = without_marks(text[sentence.start : sentence.end])
-    if body.rstrip(CLOSERS).endswith(tuple(STOPS)):
+    sentence = layout.at(position)
+    if without_marks(layout.said(position)).rstrip(CLOSERS).endswith(tuple(STOPS)):
         return True
     if sentence.kind is LineKind.LABEL:
         return True
     if sentence.kind is not LineKind.ITEM or sentence.start != sentence.unit:
         return False
     # Items without a stop are common: one that has such neighbours is as whole as they are.
-    before = layout.before(place)
-    return before is not None and (
-        layout.at(before).kind is LineKind.ITEM
-        and text[layout.at(before).end - 1 : layout.at(before).end] not in STOPS
+    before = layout.before(position)
+    return (
+        before is not None
+        and layout.at(before).kind is LineKind.ITEM
+        and text[layout.at(before).end - 1] not in STOPS
     )
-
-
-def _defines(text: str, begin: int) -> bool:
-    """Whether an emphasised term and a dash begin the text at `begin`."""
-    return _DEFINITION.match(text, begin) is not None
-
-
-_DEFINITION = re.compile(r"(\*\*|__)[^*_\n]{1,60}\1[ \t]*[–—-][ \t]")

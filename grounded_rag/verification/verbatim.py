@@ -1,39 +1,49 @@
 """Whether a claim is one whole statement of its source, word for word but for licensed edits.
 
-The licences are a closed list (`data/licences.toml`). The words of the claim and those of exactly
-one statement must be the same in the same order; what differs must be licensed. Nothing is guessed:
-an edit that nobody listed makes the claim open, not false.
+The words of the claim and those of exactly one statement must be the same in the same order; what
+differs must be licensed (`licences`). Nothing is guessed: an edit that nobody listed makes the
+claim open, not false.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from grounded_rag.resources import data_file
 from grounded_rag.text.sentences import split_sentences
-from grounded_rag.text.values import canonical_values, may_be_value
+from grounded_rag.text.values import may_be_value
 from grounded_rag.text.words import guess_language
-from grounded_rag.verification.names import Names, names_for
+from grounded_rag.verification.licences import (
+    LONG_WORD,
+    TOKEN,
+    Licences,
+    Names,
+    licences_of,
+    may_vanish,
+    names_for,
+    tokens,
+)
 from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.statements import Found
 from grounded_rag.verification.wording import clean_wording, names_cell, reads_cells, without_marks
 
 _SPOKEN = re.compile(r"\w+(?:['’]\w+)*")
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
-# Letters of a word that says something in any language whose words are set apart.
-_LONG = re.compile(r"[a-zà-öø-ÿß-ɏα-ωа-я]{5,}")
-_STOPS = frozenset(".!。！…．।॥؛;,")
-_QUOTES = frozenset("\"'")
-_MOST_TOKENS = 400
-_FURTHEST = 40
-_REACH = 4
+# Bounds of what is compared, so that hostile input costs little: characters of a claim, sentences
+# of a claim, and tokens that one text may have more than the other.
+_MOST_CHARACTERS = 4800
+_MOST_SENTENCES = 40
+_MOST_APART = 40
+# Sentences of a claim that may be one statement together, as a sentence and what takes it back.
+_TOGETHER = 4
+# Words behind a name in which its verb stands.
+_AGREEMENT_REACH = 4
+# Spaces in a sentence of three words: a shorter one with a pronoun says nothing by itself.
 _FEW_WORDS = 2
 _INNER_STOP = re.compile(r"[.!?…。！？।؟]\W*\s*\S")
+_AMBIGUOUS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}[.,]\d{3}(?![\d.,]?\d)")
+_SETS_OFF = frozenset(",:-、，：")
+_THAT = frozenset("that dass que che dat att at että że že что".split())
 
 
 class Evidence(NamedTuple):
@@ -59,21 +69,8 @@ class Verbatim(NamedTuple):
     bare: bool = False
 
 
-class Apart(NamedTuple):
-    """Words in which a claim and the nearest statement differ."""
-
-    added: tuple[str, ...]
-    missing: tuple[str, ...]
-
-
 def compare(claim: str, evidence: Sequence[Evidence]) -> Verbatim:
-    """Say whether a claim is verbatim.
-
-    Args:
-        claim: Text of the claim.
-        evidence: The statements that its quotes stand in; those that are not whole, or not
-            asserted, are passed over.
-    """
+    """Say whether a claim is verbatim; statements not whole, or not asserted, are passed over."""
     usable = [
         (index, each)
         for index, each in enumerate(evidence)
@@ -88,6 +85,21 @@ def compare(claim: str, evidence: Sequence[Evidence]) -> Verbatim:
     return _sentence_by_sentence(claim, usable)
 
 
+def apart(claim: str, evidence: Sequence[Evidence]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words that a claim adds to the nearest of its statements, and those it lacks."""
+    ours = dict.fromkeys(_SPOKEN.findall(clean_wording(claim).lower()))
+    nearest: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    least = 0
+    for each in evidence:
+        theirs = dict.fromkeys(_SPOKEN.findall(each.found.statement.text.lower()))
+        added = tuple(word for word in ours if word not in theirs)
+        missing = tuple(word for word in theirs if word not in ours)
+        size = 2 * len(added) + len(missing)
+        if nearest is None or size < least:
+            nearest, least = (added, missing), size
+    return nearest or ((), ())
+
+
 def _may_hold(claim: str, found: Found) -> bool:
     """Whether a claim may be a statement: it has each long word that no licence can drop.
 
@@ -95,52 +107,9 @@ def _may_hold(claim: str, found: Found) -> bool:
     """
     said = clean_wording(claim).lower()
     return found.row is not None or all(
-        word in said or _may_vanish(word)
-        for word in _LONG.findall(without_marks(found.core).lower())
+        word in said or may_vanish(word)
+        for word in LONG_WORD.findall(without_marks(found.core).lower())
     )
-
-
-@lru_cache(maxsize=65536)
-def _may_vanish(word: str) -> bool:
-    """Whether a licence may leave a word out or put another form in its place."""
-    return word in _licensed_words() or may_be_value(word)
-
-
-@lru_cache(maxsize=1)
-def _licensed_words() -> frozenset[str]:
-    """Return every word of the licences."""
-
-    def words(value: object) -> Iterator[str]:
-        if isinstance(value, str):
-            yield from _LONG.findall(value.lower())
-        elif isinstance(value, dict):
-            for part in value.values():
-                yield from words(part)
-        elif isinstance(value, list):
-            for part in value:
-                yield from words(part)
-
-    return frozenset(words(licences()))
-
-
-def apart(claim: str, evidence: Sequence[Evidence]) -> Apart:
-    """Return the words in which a claim and the nearest of its statements differ.
-
-    Args:
-        claim: Text of the claim.
-        evidence: Its statements.
-    """
-    ours = dict.fromkeys(_SPOKEN.findall(clean_wording(claim).lower()))
-    best: Apart | None = None
-    least = 0
-    for each in evidence:
-        theirs = dict.fromkeys(_SPOKEN.findall(each.found.statement.text.lower()))
-        added = tuple(word for word in ours if word not in theirs)
-        missing = tuple(word for word in theirs if word not in ours)
-        size = 2 * len(added) + len(missing)
-        if best is None or size < least:
-            best, least = Apart(added, missing), size
-    return best or Apart((), ())
 
 
 def _one_of(
@@ -148,39 +117,29 @@ def _one_of(
 ) -> Verbatim | None:
     """Return how a text is one of the statements, or None.
 
-    Args:
-        claim: The text.
-        evidence: The statements with their indexes.
-        opens: Whether nothing stands before it: behind another sentence a pronoun would mean
-            something else than in the source.
+    It `opens` where nothing stands before it: behind another sentence a pronoun would mean
+    something else than in the source.
     """
-    if len(claim) > _MOST_TOKENS * 12:
+    if len(claim) > _MOST_CHARACTERS:
         return None
     for index, each in evidence:
-        found = _is(claim, each, opens=opens)
-        if found is not None:
-            return Verbatim(True, found.licences, (index,), found.bare)
+        same = _is(claim, each, opens=opens)
+        if same is not None:
+            return same._replace(matched=(index,))
     return None
-
-
-class _Same(NamedTuple):
-    """How a text is one statement."""
-
-    licences: tuple[str, ...] = ()
-    bare: bool = False
 
 
 def _sentence_by_sentence(claim: str, evidence: Sequence[tuple[int, Evidence]]) -> Verbatim:
     """Judge a claim of several sentences: each run of them must be one statement."""
     spans = split_sentences(claim)
-    if not 1 < len(spans) <= _FURTHEST:
+    if not 1 < len(spans) <= _MOST_SENTENCES:
         return Verbatim(same=False)
     position = 0
     licences: list[str] = []
     matched: list[int] = []
     bare = False
     while position < len(spans):
-        for stop in range(min(len(spans), position + _REACH), position, -1):
+        for stop in range(min(len(spans), position + _TOGETHER), position, -1):
             part = claim[spans[position].start : spans[stop - 1].end]
             found = _one_of(part, evidence, opens=position == 0)
             if found is not None:
@@ -194,7 +153,7 @@ def _sentence_by_sentence(claim: str, evidence: Sequence[tuple[int, Evidence]]) 
     return Verbatim(True, tuple(dict.fromkeys(licences)), tuple(matched), bare)
 
 
-def _is(claim: str, evidence: Evidence, *, opens: bool) -> _Same | None:
+def _is(claim: str, evidence: Evidence, *, opens: bool) -> Verbatim | None:
     """Return how a text is a statement, or None where it is not."""
     found, passage = evidence
     statement = found.statement
@@ -202,14 +161,12 @@ def _is(claim: str, evidence: Evidence, *, opens: bool) -> _Same | None:
         # Copied with the number of its own paragraph.
         claim = claim[len(found.mark) :].lstrip()
     if claim == statement.text or (found.alone and not found.antecedent and claim == found.core):
-        return _Same()
+        return Verbatim(same=True)
     language = guess_language(found.core) or passage.language
-    rules = _rules(language)
-    if found.row is not None and not found.alone:
-        return None
+    rules = licences_of(language)
     if found.row is not None:
-        licences = _reads_row(claim, evidence, rules)
-        return None if licences is None else _Same(licences)
+        reads = found.alone and _reads_row(claim, found, rules)
+        return Verbatim(same=True, licences=("table cells",)) if reads else None
     said = tokens(claim, rules, claim=True)
     if not said:
         return None
@@ -227,7 +184,7 @@ def _is(claim: str, evidence: Evidence, *, opens: bool) -> _Same | None:
             licences = _same(ours, other, evidence, rules, needs_name=named)
             licences = None if licences is None else (*licences, "notation")
         if licences is not None:
-            return _Same(licences, wording.bare)
+            return Verbatim(same=True, licences=licences, bare=wording.bare)
     return None
 
 
@@ -246,7 +203,6 @@ class _Wording(NamedTuple):
 
 
 def _wordings(found: Found, *, opens: bool) -> Iterator[_Wording]:
-    """Yield how a statement may be worded."""
     statement = found.statement
     yield _Wording(statement.text)
     if found.alone and found.antecedent:
@@ -263,177 +219,20 @@ def _wordings(found: Found, *, opens: bool) -> Iterator[_Wording]:
             yield _Wording(f"{lead[:-1]}, {found.core}")
 
 
-def _reads_row(claim: str, evidence: Evidence, rules: Licences) -> tuple[str, ...] | None:
-    row = evidence.found.row
+def _reads_row(claim: str, found: Found, rules: Licences) -> bool:
+    row = found.row
     if row is None or not row.header:
-        return None
+        return False
 
     def words(text: str) -> list[str]:
         return tokens(text, rules)
 
     said = tokens(claim, rules, claim=True)
     if reads_cells(said, row, words):
-        return ("table cells",)
-    context = frozenset(
-        word.lower() for text in evidence.found.statement.headings for word in tokens(text, rules)
-    )
-    return ("table cells",) if names_cell(said, row, context, words) else None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Licences:
-    """The licences of one language.
-
-    Attributes:
-        articles: Words that may come or go.
-        counts: Words before which they may not.
-        linkers: Leading words that only link, as words, by the first of them.
-        free: Linking words that need no mark behind them.
-        same: First words of phrases of one meaning, each with the phrases that begin so.
-        contractions: Words for each contraction.
-        organisation: What the speaker's own words may become.
-        pronouns: What a leading pronoun may become.
-        agreement: Forms of a verb behind a name.
-        defines: Verbs for the dash behind a defined term.
-    """
-
-    articles: frozenset[str]
-    counts: frozenset[str]
-    linkers: Mapping[str, tuple[tuple[str, ...], ...]]
-    free: frozenset[tuple[str, ...]]
-    same: Mapping[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]
-    contractions: Mapping[str, tuple[str, ...]]
-    organisation: Mapping[str, tuple[str, ...]]
-    pronouns: Mapping[str, tuple[str, ...]]
-    agreement: Mapping[str, str]
-    defines: frozenset[str]
-
-
-@lru_cache(maxsize=32)
-def _rules(language: str | None) -> Licences:
-    listed: dict[str, Any] = {**licences()["any"], **licences().get(language or "", {})}
-
-    def phrases(text: str) -> list[tuple[str, ...]]:
-        return [tuple(_TOKEN.findall(part)) for part in text.split("|") if part.strip()]
-
-    def pairs(text: str) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for part in re.findall(r"[^=]+=[^=]+?(?=\s+\S+=|\s*$)", text):
-            left, _, right = part.partition("=")
-            found[left.strip()] = " ".join(right.split())
-        return found
-
-    same: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
-    for group in listed.get("same", ()):
-        first, *others = phrases(group)
-        for other in others:
-            same.setdefault(other[0], []).append((other, first))
-    for choices in same.values():
-        choices.sort(key=lambda choice: -len(choice[0]))
-    linkers: dict[str, tuple[tuple[str, ...], ...]] = {}
-    for linker in sorted(phrases(listed["linkers"]), key=len, reverse=True):
-        linkers[linker[0]] = (*linkers.get(linker[0], ()), linker)
-    free = frozenset(phrases(listed["free_linkers"]))
-    return Licences(
-        articles=frozenset(listed.get("articles", "").split()),
-        counts=frozenset(listed.get("article_counts", "").split()),
-        linkers=linkers,
-        free=free,
-        same={key: tuple(value) for key, value in same.items()},
-        contractions={
-            key: tuple(value.split())
-            for key, value in pairs(listed.get("contractions", "")).items()
-        },
-        organisation={
-            key: tuple(part.strip() for part in value.split("|"))
-            for key, value in listed.get("organisation", {}).items()
-        },
-        pronouns={
-            key: tuple(part.strip() for part in value.split("|"))
-            for key, value in listed.get("pronouns", {}).items()
-        },
-        agreement=pairs(listed.get("agreement", "")),
-        defines=frozenset(listed.get("defines", "").split()),
-    )
-
-
-@lru_cache(maxsize=1)
-def licences() -> dict[str, Any]:
-    """Return the licences of all languages, as listed."""
-    with data_file("licences.toml").open("rb") as file:
-        return tomllib.load(file)
-
-
-def tokens(
-    text: str,
-    rules: Licences,
-    *,
-    claim: bool = False,
-    values: bool = False,
-    language: str | None = None,
-) -> list[str]:
-    """Return the words, numbers and signs of a text, in one form for what is licensed as equal.
-
-    Args:
-        text: A claim or a wording of a statement.
-        rules: Licences of its language.
-        claim: Whether it is a claim, whose wrapping quotation marks say nothing.
-        values: Whether numbers, dates and times stand as their values.
-        language: Language of the text, for its numbers.
-    """
-    plain = without_marks(clean_wording(text))
-    found = _with_values(plain, language) if values else _TOKEN.findall(plain)
-    while found and found[-1] in _STOPS:
-        found.pop()
-    if claim and len(found) > 2 and found[0] == found[-1] and found[0] in _QUOTES:
-        found = found[1:-1]
-        while found and found[-1] in _STOPS:
-            found.pop()
-    if found and found[0][:1].isupper() and (len(found[0]) == 1 or found[0][1:].islower()):
-        found[0] = found[0].lower()
-    if rules.contractions:
-        found = _expanded(found, rules)
-    if rules.same:
-        found = _canonical(found, rules)
-    return found
-
-
-def _with_values(text: str, language: str | None) -> list[str]:
-    found: list[str] = []
-    done = 0
-    for value in canonical_values(text, language=language):
-        found += _TOKEN.findall(text[done : value.start])
-        found.append(f"\0{value.key!r}")
-        done = value.end
-    return found + _TOKEN.findall(text[done:])
-
-
-def _expanded(words: list[str], rules: Licences) -> list[str]:
-    if not any("'" in word or "’" in word for word in words):
-        return words
-    found: list[str] = []
-    for word in words:
-        plain = word.replace("’", "'")
-        full = rules.contractions.get(plain.lower()) if "'" in plain else None
-        found += full if full is not None else [plain]
-    return found
-
-
-def _canonical(words: list[str], rules: Licences) -> list[str]:
-    if rules.same.keys().isdisjoint(words):
-        return words
-    found: list[str] = []
-    at = 0
-    while at < len(words):
-        for phrase, first in rules.same.get(words[at], ()):
-            if tuple(words[at : at + len(phrase)]) == phrase:
-                found += first
-                at += len(phrase)
-                break
-        else:
-            found.append(words[at])
-            at += 1
-    return found
+        return True
+    headings = found.statement.headings
+    context = frozenset(word.lower() for text in headings for word in words(text))
+    return names_cell(said, row, context, words)
 
 
 def _grouped_alike(claim: str, wording: str) -> bool:
@@ -446,12 +245,9 @@ def _grouped_alike(claim: str, wording: str) -> bool:
     return _AMBIGUOUS.findall(claim) == _AMBIGUOUS.findall(wording)
 
 
-_AMBIGUOUS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}[.,]\d{3}(?![\d.,]?\d)")
-
-
 def _may_hold_values(ours: list[str], theirs: list[str]) -> bool:
     """Whether two texts may differ in notation alone: something of a value is on each side."""
-    if abs(len(ours) - len(theirs)) > _FURTHEST:
+    if abs(len(ours) - len(theirs)) > _MOST_APART:
         return False
     start, end = 0, 0
     shorter = min(len(ours), len(theirs))
@@ -471,13 +267,13 @@ def _same(
     ours: list[str], theirs: list[str], evidence: Evidence, rules: Licences, *, needs_name: bool
 ) -> tuple[str, ...] | None:
     """Return the licences that make two texts the same, or None."""
-    if abs(len(ours) - len(theirs)) > _FURTHEST:
+    if abs(len(ours) - len(theirs)) > _MOST_APART:
         return None
     if not needs_name and ours == theirs:
         return ()
-    names = _Known(evidence, rules)
+    known = _Known(evidence, rules)
     for start, linked in _beginnings(theirs, rules):
-        found = _walk(ours, theirs, start, names, rules, needs_name=needs_name)
+        found = _SideBySide(ours, theirs, start, known, needs_name=needs_name).licences()
         if found is not None:
             return (*linked, *found)
     return None
@@ -514,44 +310,45 @@ def _behind(words: Sequence[str], linker: Sequence[str]) -> int | None:
     return at
 
 
-_SETS_OFF = frozenset(",:-、，：")
-_THAT = frozenset("that dass que che dat att at että że že что".split())
-
-
 class _Known:
-    """The names that may stand for pronouns, looked up when they are first needed."""
+    """The licences, and the names that may stand for pronouns, looked up when first needed."""
 
-    __slots__ = ("_evidence", "_names", "_rules")
+    __slots__ = ("_evidence", "_names", "rules")
 
     def __init__(self, evidence: Evidence, rules: Licences) -> None:
         self._evidence = evidence
-        self._rules = rules
         self._names: Names | None = None
+        self.rules = rules
+
+    @property
+    def definition(self) -> bool:
+        """Whether the statement begins with an emphasised term and a dash."""
+        return self._evidence.found.definition
 
     @property
     def names(self) -> Names:
-        """The names."""
+        """The names that the surroundings of the statement give."""
         if self._names is None:
-            self._names = names_for(self._evidence.found, self._evidence.passage, licences())
+            self._names = names_for(self._evidence.found, self._evidence.passage)
         return self._names
 
     def organisation(self, word: str) -> Iterator[list[str]]:
         """Yield what may stand for "we", "our" or "us"."""
-        for pattern in self._rules.organisation.get(word.lower(), ()):
+        for pattern in self.rules.organisation.get(word.lower(), ()):
             for name in self.names.organisation:
-                yield _TOKEN.findall(pattern.replace("{name}", name))
+                yield TOKEN.findall(pattern.replace("{name}", name))
 
     def pronoun(self, word: str) -> Iterator[list[str]]:
         """Yield what may stand for a leading pronoun."""
-        for pattern in self._rules.pronouns.get(word.lower(), ()):
+        for pattern in self.rules.pronouns.get(word.lower(), ()):
             for name in self.names.subjects:
-                yield _TOKEN.findall(pattern.replace("{name}", name))
+                yield TOKEN.findall(pattern.replace("{name}", name))
 
     def owners(self, word: str) -> Iterator[list[str]]:
         """Yield the names whose possessive a leading pronoun may be."""
-        if any("'s" in pattern for pattern in self._rules.pronouns.get(word.lower(), ())):
+        if any("'s" in pattern for pattern in self.rules.pronouns.get(word.lower(), ())):
             for name in self.names.subjects:
-                yield _TOKEN.findall(name)
+                yield TOKEN.findall(name)
 
 
 class _State(NamedTuple):
@@ -564,116 +361,130 @@ class _State(NamedTuple):
     licences: tuple[str, ...]
 
 
-def _walk(
-    ours: list[str],
-    theirs: list[str],
-    start: int,
-    known: _Known,
-    rules: Licences,
-    *,
-    needs_name: bool,
-) -> tuple[str, ...] | None:
-    """Lay two texts side by side; where they differ, take each licensed edit in turn."""
-    open_states = [_State(0, start, -1, False, ())]
-    seen: set[tuple[int, int, bool]] = set()
-    while open_states:
-        state = open_states.pop()
+class _SideBySide:
+    """The words of a claim and those of a statement from `start`, laid side by side."""
+
+    def __init__(
+        self,
+        ours: list[str],
+        theirs: list[str],
+        start: int,
+        known: _Known,
+        *,
+        needs_name: bool,
+    ) -> None:
+        self._ours = ours
+        self._theirs = theirs
+        self._start = start
+        self._known = known
+        self._needs_name = needs_name
+
+    def licences(self) -> tuple[str, ...] | None:
+        """Return the licences that make them the same, or None.
+
+        Where they differ, each licensed edit is tried in turn.
+        """
+        open_states = [_State(0, self._start, -1, False, ())]
+        seen: set[tuple[int, int, bool]] = set()
+        while open_states:
+            state = open_states.pop()
+            key = (state.ours, state.theirs, state.named)
+            if key in seen:
+                continue
+            seen.add(key)
+            at_start = state.theirs == self._start
+            i, j = state.ours, state.theirs
+            if not (at_start and self._needs_name):
+                i, j = self._along(i, j)
+            if (
+                at_start
+                and self._start
+                and i == 0
+                and j < len(self._theirs)
+                and self._ours[0].lower() == self._theirs[j].lower()
+            ):
+                # Behind a linking word the sentence begins anew: "However, the" and "The".
+                i, j = self._along(1, j + 1)
+            if i == len(self._ours) and j == len(self._theirs):
+                if state.named or not self._needs_name:
+                    return tuple(dict.fromkeys(state.licences))
+                continue
+            open_states += self._edits(state._replace(ours=i, theirs=j))
+            if (i, j) != (state.ours, state.theirs) and at_start:
+                # A pronoun may stay and may give way; both are tried.
+                open_states += self._named(state)
+        return None
+
+    def _along(self, i: int, j: int) -> tuple[int, int]:
+        """Return where the words no longer are the same ones."""
+        ours, theirs = self._ours, self._theirs
+        while i < len(ours) and j < len(theirs) and ours[i] == theirs[j]:
+            i, j = i + 1, j + 1
+        return i, j
+
+    def _edits(self, state: _State) -> Iterator[_State]:
+        """Yield where each licensed edit leads."""
+        ours, theirs, rules = self._ours, self._theirs, self._known.rules
         i, j = state.ours, state.theirs
-        if (i, j, state.named) in seen:
-            continue
-        seen.add((i, j, state.named))
-        at_start = j == start
-        if not (at_start and needs_name):
-            while i < len(ours) and j < len(theirs) and ours[i] == theirs[j]:
-                i, j = i + 1, j + 1
-        begins = at_start and start and i == 0 and j < len(theirs)
-        if begins and ours[0].lower() == theirs[j].lower():
-            # Behind a linking word the sentence begins anew: "However, the" and "The".
-            i, j = 1, j + 1
-            while i < len(ours) and j < len(theirs) and ours[i] == theirs[j]:
-                i, j = i + 1, j + 1
-        if i == len(ours) and j == len(theirs):
-            if state.named or not needs_name:
-                return tuple(dict.fromkeys(state.licences))
-            continue
-        reached = state._replace(ours=i, theirs=j)
-        open_states += _edits(reached, ours, theirs, start, known, rules)
-        if (i, j) != (state.ours, state.theirs) and at_start:
-            # A pronoun may stay and may give way; both are tried.
-            open_states += _named(state, ours, theirs, start, known)
-    return None
-
-
-def _edits(
-    state: _State,
-    ours: list[str],
-    theirs: list[str],
-    start: int,
-    known: _Known,
-    rules: Licences,
-) -> Iterator[_State]:
-    """Yield where each licensed edit leads."""
-    i, j = state.ours, state.theirs
-    mine = ours[i] if i < len(ours) else ""
-    other = theirs[j] if j < len(theirs) else ""
-    licences = state.licences
-    my_article, their_article = _article(ours, i, rules), _article(theirs, j, rules)
-    if my_article and not their_article:
-        yield state._replace(ours=i + 1, licences=(*licences, "article"))
-    if their_article and not my_article:
-        yield state._replace(theirs=j + 1, licences=(*licences, "article"))
-    if {mine, other} == {"a", "an"}:
-        yield state._replace(ours=i + 1, theirs=j + 1)
-    if mine == "," and _before_last(ours, i):
-        yield state._replace(ours=i + 1)
-    if other == "," and _before_last(theirs, j):
-        yield state._replace(theirs=j + 1)
-    if (
-        other == "-"
-        and mine in rules.defines
-        and known._evidence.found.definition
-        and ("-" not in theirs[start:j])
-    ):
-        yield state._replace(ours=i + 1, theirs=j + 1, licences=(*licences, "definition"))
-    if other in rules.organisation or other.lower() in rules.organisation:
-        for name in known.organisation(other):
-            size = _begins(ours, i, name, first=i == 0)
-            if size:
-                yield state._replace(
-                    ours=i + size,
-                    theirs=j + 1,
-                    agrees_until=j + _REACH,
-                    licences=(*licences, "organisation"),
-                )
-    if j == start:
-        yield from _named(state, ours, theirs, start, known)
-    if j <= state.agrees_until and _agrees(other, mine, rules):
-        yield state._replace(ours=i + 1, theirs=j + 1, agrees_until=-1)
-
-
-def _named(
-    state: _State, ours: list[str], theirs: list[str], start: int, known: _Known
-) -> Iterator[_State]:
-    """Yield where a name in the place of a leading pronoun leads."""
-    if state.theirs != start or start >= len(theirs) or state.ours:
-        return
-    pronoun = theirs[start]
-    done = (*state.licences, "name")
-    for name in known.pronoun(pronoun):
-        size = _begins(ours, 0, name, first=True)
-        if size:
-            yield _State(size, start + 1, start + _REACH, True, done)
-    for name in known.owners(pronoun):
-        # "Its battery" is "The battery of the card reader".
-        begin = 1 if ours[:1] == ["the"] else 0
-        for width in (1, 2):
-            held = theirs[start + 1 : start + 1 + width]
-            middle = begin + width
-            of = ours[middle : middle + 1] == ["of"]
-            if of and len(held) == width and ours[begin:middle] == held:
-                size = _begins(ours, middle + 1, name, first=False)
+        mine = ours[i] if i < len(ours) else ""
+        other = theirs[j] if j < len(theirs) else ""
+        licences = state.licences
+        # An article may come or go; it may not change into another one.
+        my_article, their_article = _article(ours, i, rules), _article(theirs, j, rules)
+        if my_article and not their_article:
+            yield state._replace(ours=i + 1, licences=(*licences, "article"))
+        if their_article and not my_article:
+            yield state._replace(theirs=j + 1, licences=(*licences, "article"))
+        if {mine, other} == {"a", "an"}:
+            yield state._replace(ours=i + 1, theirs=j + 1)
+        if mine == "," and _before_last(ours, i):
+            yield state._replace(ours=i + 1)
+        if other == "," and _before_last(theirs, j):
+            yield state._replace(theirs=j + 1)
+        if (
+            other == "-"
+            and mine in rules.defines
+            and self._known.definition
+            and "-" not in theirs[self._start : j]
+        ):
+            yield state._replace(ours=i + 1, theirs=j + 1, licences=(*licences, "definition"))
+        if other in rules.organisation or other.lower() in rules.organisation:
+            for name in self._known.organisation(other):
+                size = _begins(ours, i, name, first=i == 0)
                 if size:
-                    yield _State(middle + 1 + size, start + 1 + width, -1, True, done)
+                    yield state._replace(
+                        ours=i + size,
+                        theirs=j + 1,
+                        agrees_until=j + _AGREEMENT_REACH,
+                        licences=(*licences, "organisation"),
+                    )
+        if j == self._start:
+            yield from self._named(state)
+        if j <= state.agrees_until and _agrees(other, mine, rules):
+            yield state._replace(ours=i + 1, theirs=j + 1, agrees_until=-1)
+
+    def _named(self, state: _State) -> Iterator[_State]:
+        """Yield where a name in the place of a leading pronoun leads."""
+        ours, theirs, start = self._ours, self._theirs, self._start
+        if state.theirs != start or start >= len(theirs) or state.ours:
+            return
+        pronoun = theirs[start]
+        done = (*state.licences, "name")
+        for name in self._known.pronoun(pronoun):
+            size = _begins(ours, 0, name, first=True)
+            if size:
+                yield _State(size, start + 1, start + _AGREEMENT_REACH, True, done)
+        for name in self._known.owners(pronoun):
+            # "Its battery" is "The battery of the card reader".
+            begin = 1 if ours[:1] == ["the"] else 0
+            for width in (1, 2):
+                held = theirs[start + 1 : start + 1 + width]
+                middle = begin + width
+                of = ours[middle : middle + 1] == ["of"]
+                if of and len(held) == width and ours[begin:middle] == held:
+                    size = _begins(ours, middle + 1, name, first=False)
+                    if size:
+                        yield _State(middle + 1 + size, start + 1 + width, -1, True, done)
 
 
 def _begins(words: list[str], at: int, name: list[str], *, first: bool) -> int:
@@ -710,6 +521,7 @@ def _before_last(words: list[str], at: int) -> bool:
 
 
 def _agrees(theirs: str, ours: str, rules: Licences) -> bool:
+    """Whether a verb differs in its form only: "we charge" and "Orsk Bank charges"."""
     if not (theirs.isalpha() and ours.isalpha() and theirs.islower()):
         return False
     if rules.agreement.get(theirs) == ours:

@@ -16,6 +16,7 @@ from grounded_rag.verification.cleaning import is_question, spoofs
 from grounded_rag.verification.verbatim import Verbatim
 
 _CONFIRMING = frozenset({"entailment", "judge"})
+# Words that stand apart, as the reader of a trace is shown them.
 _SHOWN = 6
 
 
@@ -34,7 +35,8 @@ def judge_claim(
 
     Every citation must have a usable place. A failed veto or decider rejects; a claim that is
     verbatim, or that a decider confirmed, is supported; what could not be checked is unchecked;
-    everything else is open.
+    everything else is open. The order is that: no decider overrules a veto, and a doubt about a
+    verbatim claim goes to the deciders.
 
     Args:
         claim: The claim.

@@ -140,15 +140,8 @@ async def verify_and_confirm(
 ) -> Confirmed:
     """Do what `averify` does, and say what the judge cost.
 
-    Args:
-        draft: See `verify`.
-        chunks: See `verify`.
-        question: See `averify`.
-        as_of: See `verify`.
-        rules: The rules in force.
-        may_judge: Whether the judge may be asked; what it would have been asked about could not be
-            checked otherwise.
-        tokens: Tokens of the output, where the provider tells how sure it was of each.
+    What a judge that may not be asked would have been asked about could not be checked. Where the
+    provider tells how sure it was of each of the `tokens`, what it was unsure of is doubted.
     """
     first, later = stages(() if rules.spans_only else rules.checks)
     examination = examine(draft, chunks, question=question, as_of=as_of, rules=rules, checks=first)

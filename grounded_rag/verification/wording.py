@@ -1,19 +1,19 @@
-"""A stretch of source text as a reader gets it: presentation folded, markers and marks left out."""
+"""A stretch of source text as a reader gets it: presentation folded, markers and marks left out.
+
+A table row is read under the names of its columns; a claim may say it in two forms.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
 from typing import NamedTuple
 
 from grounded_rag.text.display import told_row
 from grounded_rag.text.quantities import lookup
-from grounded_rag.text.sentences import Line, LineKind
 from grounded_rag.text.words import content_words
 from grounded_rag.verification.folding import fold
-from grounded_rag.verification.neighbours import boxes
+from grounded_rag.verification.neighbours import boxes, listed_words
 from grounded_rag.verification.passages import Passage
 
 _BULLET = re.compile(r"(?:[-*+•‣◦▪●○·–]|>)[ \t]+")
@@ -25,25 +25,32 @@ _AT_LINES = re.compile(
     r"^[ \t#*_]*(?:§+[ \t]*)?\d{1,3}\.(?:\d{1,3}\.?)*(?:\([a-z0-9]{1,3}\))?[ \t]",
     re.MULTILINE,
 )
-_DETERMINERS = frozenset(
-    "The A An This These Those You We They If In On At For From To With When Where No Not All Any "
-    "Each Every Der Die Das Ein Eine Sie Wir Wenn Le La Les Un Une Vous Nous Si El Los Las Il Lo "
-    "Gli O Os As Um Uma De Het Een".split()
-)
 _AUTHORS = re.compile(
-    r"\((?:(?:cf\.|see|e\.g\.,?)[ \t])?[A-ZÀ-Ý][\w'’-]+(?:(?:,|[ \t](?:and|&|und|y|et))?[ \t]"
+    r"[ \t]*\((?:(?:cf\.|see|e\.g\.,?)[ \t])?[A-ZÀ-Ý][\w'’-]+(?:(?:,|[ \t](?:and|&|und|y|et))?[ \t]"
     r"[A-ZÀ-Ý][\w'’-]+){0,3}(?:[ \t]et al\.?)?,?[ \t](?:19|20)\d\d[a-z]?"
     r"(?:;[ \t][^()\n]{3,80})?\)"
 )
 _RAISED = re.compile(r"(?<=[^\W\d_]{3})[¹²³⁴-⁹]+|(?<=[.,;:!?])[¹²³⁴-⁹]+")
+_FOLDABLE = re.compile(r"[\t-\r&*_`|\[\]]|--|  |~~")
+_MARKS = re.compile(
+    r"[ \t]*(?:\[\^?\d{1,3}(?:[ \t]*[,;-][ \t]*\^?\d{1,3})*\]|【[^】\n]{1,40}】"
+    r"|\[(?:source|src|ref|doc|document|passage|quelle|fuente|fonte|bron|källa|zdroj|źródło)\.?"
+    r" ?\d{1,3}\])",
+    re.IGNORECASE,
+)
+
+WordsOf = Callable[[str], Sequence[str]]
+"""Makes words of a text, as those of a claim were made."""
+
+_PIPE = re.compile(r"(?<!\\)\|")
+_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
+_BETWEEN = frozenset(":,;-–—|=·.")
+# Up to so many letters a word may be a unit, whose case counts.
+_SYMBOL = 2
 
 
 def clean_wording(text: str) -> str:
-    """Return a text on one line, presentation folded away.
-
-    Args:
-        text: A slice of a source: a sentence, an item or a heading.
-    """
+    """Return a sentence, item or heading on one line, presentation folded away."""
     if text.isascii() and not _FOLDABLE.search(text):
         return text.strip()
     plain = fold(text).text.strip()
@@ -54,20 +61,12 @@ def clean_wording(text: str) -> str:
     return plain
 
 
-_FOLDABLE = re.compile(r"[\t-\r&*_`|\[\]]|--|  |~~")
-
-
 def without_number(text: str, start: int, end: int, *, at_line: bool) -> int:
     """Return where the wording of a sentence begins, behind its bullet, number and ticked box.
 
     A number is taken off only where it surely numbers: a bullet or item mark of a list, or the
     number of a paragraph among numbered paragraphs or before a word that begins a sentence.
-
-    Args:
-        text: The whole passage.
-        start: Where the sentence begins.
-        end: One past its last character.
-        at_line: Whether it begins its line, item or paragraph.
+    `at_line` says that the sentence begins its line, item or paragraph.
     """
     begin = start
     first = text[start]
@@ -105,7 +104,7 @@ def _numbers(text: str, number: re.Match[str], end: int) -> bool:
     if _counts(text, number.end(), end) or not (first.isupper() or first > "\u2e80"):
         return False
     following = re.match(r"[^\W\d_]+", text[number.end() : end])
-    if following is not None and following[0] in _DETERMINERS:
+    if following is not None and following[0] in listed_words("numbering", "determiners"):
         return True
     if written.startswith("§") or first > "\u2e80" or text[number.end() + 1] in "'’":
         return True
@@ -119,49 +118,18 @@ def _counts(text: str, at: int, end: int) -> bool:
     if word is None or (len(word[0]) == 1 and text[at + 1 : at + 2] in (" ", "'", "’")):
         # "5) A fee is due", "5) L'eau": a letter alone before a word is an article.
         return False
-    return lookup(word[0]) is not None or word[0].lower() in _SCALES
-
-
-_SCALES = frozenset(
-    "million millions billion thousand hundred dozen percent per times mal stars star million "
-    "millionen milliarden tausend prozent mille millions pour por mil por millones milhões".split()
-)
+    return lookup(word[0]) is not None or word[0].lower() in listed_words("numbering", "counted")
 
 
 def without_marks(text: str) -> str:
-    """Return a text without citation marks: bracketed numbers, raised numbers, author and year.
-
-    Args:
-        text: A text with presentation folded away.
-    """
+    """Return a folded text without its citation marks: numbers in brackets, authors with years."""
     if "[" in text or "【" in text:
-        text = _MARKS_ONLY.sub("", text)
+        text = _MARKS.sub("", text)
     if "(" in text:
-        text = _AUTHORS_SPACED.sub("", text)
+        text = _AUTHORS.sub("", text)
     if not text.isascii():
         text = _RAISED.sub("", text)
     return text
-
-
-_MARKS_ONLY = re.compile(
-    r"[ \t]*(?:\[\^?\d{1,3}(?:[ \t]*[,;-][ \t]*\^?\d{1,3})*\]|【[^】\n]{1,40}】"
-    r"|\[(?:source|src|ref|doc|document|passage|quelle|fuente|fonte|bron|källa|zdroj|źródło)\.?"
-    r" ?\d{1,3}\])",
-    re.IGNORECASE,
-)
-_AUTHORS_SPACED = re.compile(r"[ \t]*" + _AUTHORS.pattern)
-
-
-Words = Callable[[str], Sequence[str]]
-"""Makes words of a text, as those of a claim were made."""
-
-_TABLE = (LineKind.ROW, LineKind.DELIMITER)
-_PIPE = re.compile(r"(?<!\\)\|")
-_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
-_BETWEEN = frozenset(":,;-–—|=·.")
-# Up to so many letters a word may be a unit, whose case counts.
-_SYMBOL = 2
-_FREE = frozenset("the a an is are was were has have had of for in on at with per about".split())
 
 
 class Row(NamedTuple):
@@ -185,67 +153,43 @@ class Row(NamedTuple):
         return tuple(at for at in range(1, len(self.header)) if self.header[at] and self.cells[at])
 
     def reading(self, columns: Sequence[int] | None = None) -> str:
-        """Return the row in words: "Single room, Weekday: 80 EUR; Sunday: 95 EUR".
-
-        Args:
-            columns: Columns to tell; None tells all.
-        """
+        """Return the row, or some columns of it, in words: "Single room, Weekday: 80 EUR"."""
         if not self.header:
             return ", ".join(cell for cell in self.cells if cell)
         told = self.columns() if columns is None else tuple(columns)
         return told_row(self.label, [(self.header[at], self.cells[at]) for at in told])
 
 
-def row_at(passage: Passage, text: str, start: int, end: int) -> Row:
-    """Return the row at a place of a passage.
-
-    Args:
-        passage: The passage.
-        text: Its text.
-        start: Where the row begins.
-        end: One past its last character.
-    """
-    cells = _cells(text[start:end])
-    header = _header(passage, text, start)
+def row_at(passage: Passage, start: int, end: int) -> Row:
+    """Return the row at a place of a passage; its header is empty where it is not known."""
+    cells = _cells(passage.text[start:end])
+    header = _header(passage, start, end)
     return Row(header if len(header) == len(cells) > 1 else (), cells)
 
 
-def _header(passage: Passage, text: str, start: int) -> tuple[str, ...]:
+def _header(passage: Passage, start: int, end: int) -> tuple[str, ...]:
     """Return the names above the table's rule; without a rule, a first row without figures.
 
     A chunk that begins inside a table carries the header's cells as its last heading.
     """
-    lines = _table_lines(passage, start)
-    index = next((at for at, line in enumerate(lines) if line.start == start), len(lines))
-    rules = [at for at, line in enumerate(lines) if line.kind is LineKind.DELIMITER]
-    if rules:
-        if rules[0] == 0 or index <= rules[0]:
-            return ()
-        return _cells(text[lines[rules[0] - 1].start : lines[rules[0] - 1].end])
-    outer = passage.chunk.headings[-1:]
-    if outer and "|" in outer[0] and lines and not text[: lines[0].start].strip():
-        return _cells(outer[0])
-    if index == 0 or index >= len(lines):
+    text = passage.text
+    table = passage.layout.table_at(start)
+    if table is None:
         return ()
-    first, row = lines[0], lines[index]
+    if table.rule is not None:
+        if table.names is None or start <= table.rule.start:
+            return ()
+        return _cells(text[table.names.start : table.names.end])
+    first = table.first
+    outer = passage.chunk.headings[-1:]
+    if outer and "|" in outer[0] and not text[: first.start].strip():
+        return _cells(outer[0])
+    if start == first.start:
+        return ()
     top = text[first.start : first.end]
-    if any(map(str.isdigit, text[row.start : row.end])) and not any(map(str.isdigit, top)):
+    if any(map(str.isdigit, text[start:end])) and not any(map(str.isdigit, top)):
         return _cells(top)
     return ()
-
-
-def _table_lines(passage: Passage, start: int) -> list[Line]:
-    """Return the lines of the table that holds the line at `start`."""
-    lines = passage.lines
-    first = bisect_left(lines, start, key=attrgetter("start"))
-    if first == len(lines) or lines[first].start != start or lines[first].kind not in _TABLE:
-        return []
-    last = first + 1
-    while first and lines[first - 1].kind in _TABLE:
-        first -= 1
-    while last < len(lines) and lines[last].kind in _TABLE:
-        last += 1
-    return lines[first:last]
 
 
 def _cells(row: str) -> tuple[str, ...]:
@@ -262,14 +206,8 @@ def _wording(cell: str) -> str:
     return clean_wording(_BREAK.sub(" ", cell))
 
 
-def reads_cells(claim: Sequence[str], row: Row, words: Words) -> bool:
-    """Whether a claim is a row's label and names of columns with their own cells, in order.
-
-    Args:
-        claim: Words of the claim.
-        row: The row.
-        words: Makes words of a cell, as those of the claim were made.
-    """
+def reads_cells(claim: Sequence[str], row: Row, words: WordsOf) -> bool:
+    """Whether a claim is a row's label and names of columns with their own cells, in order."""
     bare = _plain(claim)
     label = _plain(words(row.label))
     starts = [0]
@@ -283,7 +221,7 @@ def reads_cells(claim: Sequence[str], row: Row, words: Words) -> bool:
     return False
 
 
-def _pairs(rest: list[str], row: Row, columns: Sequence[int], words: Words) -> bool:
+def _pairs(rest: list[str], row: Row, columns: Sequence[int], words: WordsOf) -> bool:
     if not rest:
         return True
     for position, at in enumerate(columns):
@@ -295,18 +233,13 @@ def _pairs(rest: list[str], row: Row, columns: Sequence[int], words: Words) -> b
     return False
 
 
-def names_cell(claim: Sequence[str], row: Row, context: frozenset[str], words: Words) -> bool:
+def names_cell(claim: Sequence[str], row: Row, context: frozenset[str], words: WordsOf) -> bool:
     """Whether a sentence names the row, one column and its cell, and nothing else.
 
     Articles, forms of "be" and "have" and a few prepositions that say no direction are free, and so
-    are words of the title and headings that no other column has.
-
-    Args:
-        claim: Words of the claim.
-        row: The row.
-        context: Words of title and headings, in lower case.
-        words: Makes words of a cell, as those of the claim were made.
+    are words of the title and headings (`context`, in small letters) that no other column has.
     """
+    free = listed_words("cells", "free")
     said = [word.lower() for word in _plain(claim)]
     label = [word.lower() for word in _plain(words(row.label))]
     if not label or not _contains(said, label):
@@ -323,7 +256,7 @@ def names_cell(claim: Sequence[str], row: Row, context: frozenset[str], words: W
             for word in (*words(row.header[other]), *words(row.cells[other]))
         }
         own = {*label, *name, *cell}
-        if all(w in own or w in _FREE or (w in context and w not in others) for w in said):
+        if all(w in own or w in free or (w in context and w not in others) for w in said):
             return True
     return False
 
@@ -348,18 +281,17 @@ def claim_cells(claim: str, row: Row) -> Iterator[int]:
     """Yield the columns that a claim speaks of: it holds their cell, and a word of their name.
 
     A cell alone is not enough: "0.30 for children" may hold the cell of the adults.
-
-    Args:
-        claim: Text of the claim.
-        row: The row.
     """
     said = {word.stem for word in content_words(claim)}
     for at in row.columns():
         cell = row.cells[at]
         named = not said.isdisjoint(word.stem for word in content_words(row.header[at]))
-        if (
-            named
-            and any(map(str.isdigit, cell))
-            and re.search(rf"(?<![\w.,]){re.escape(cell)}(?![\w]|[.,]\d)", claim)
-        ):
+        if named and holds_cell(claim, cell):
             yield at
+
+
+def holds_cell(claim: str, cell: str) -> bool:
+    """Whether a claim holds a cell that says more than a word such as "no"."""
+    if not any(map(str.isdigit, cell)):
+        return False
+    return re.search(rf"(?<![\w.,]){re.escape(cell)}(?!\w|[.,]\d)", claim) is not None

@@ -159,3 +159,9 @@ def test_a_right_calculation_in_other_words_is_left_open(text, claim, arithmetic
 
 def test_arithmetic_without_a_number_in_the_claim_is_refused():
     assert judge(TWO, "The fees differ.", "120 - 35").reason is Reason.NUMBER_MISMATCH
+
+
+def test_brackets_nest_only_so_deep():
+    assert parse_expression("(" * 5 + "1" + ")" * 5)
+    with pytest.raises(ExpressionError, match="nests too deep"):
+        parse_expression("(" * 20 + "1" + ")" * 20)

@@ -1,7 +1,7 @@
 import pytest
 
 from grounded_rag.types import Reason
-from grounded_rag.verification.support import quoted
+from grounded_rag.verification.support import identifiers
 
 
 @pytest.mark.parametrize(
@@ -24,13 +24,13 @@ from grounded_rag.verification.support import quoted
     ],
 )
 def test_an_identifier_that_the_passage_lacks_is_a_veto(case, claim, passage):
-    signal = quoted(case(claim, passage))
+    signal = identifiers(case(claim, passage))
     assert signal.passed is False
     assert signal.reason is Reason.IDENTIFIER_MISMATCH
 
 
 def test_the_veto_names_both(case):
-    signal = quoted(case("Version 2.10 is free.", "Version 2.1 is free. Version 3 is not."))
+    signal = identifiers(case("Version 2.10 is free.", "Version 2.1 is free. Version 3 is not."))
     assert signal.detail == "The claim says “2.10”; its passage gives “2.1”, “3”."
 
 
@@ -51,15 +51,21 @@ def test_the_veto_names_both(case):
     ],
 )
 def test_an_identifier_in_another_notation_is_none(case, claim, passage):
-    assert quoted(case(claim, passage)).passed is True
+    assert identifiers(case(claim, passage)).passed is True
 
 
 def test_title_and_headings_count(case):
     claim, text = "Version 2.1 is free.", "It is free."
-    assert quoted(case(claim, text, title="Acme 2.1")).passed is True
-    assert quoted(case(claim, text, headings=("Version 2.1",))).passed is True
-    assert quoted(case(claim, text, title="Acme 2.10")).passed is False
+    assert identifiers(case(claim, text, title="Acme 2.1")).passed is True
+    assert identifiers(case(claim, text, headings=("Version 2.1",))).passed is True
+    assert identifiers(case(claim, text, title="Acme 2.10")).passed is False
 
 
 def test_a_claim_without_identifiers_is_left_alone(case):
-    assert quoted(case("A ticket costs 12 euros.", "A ticket costs 13 euros.")) is None
+    assert identifiers(case("A ticket costs 12 euros.", "A ticket costs 13 euros.")) is None
+
+
+def test_a_few_digits_in_groups_are_no_telephone_number(case):
+    assert identifiers(case("The code is +12 34 here.", "The code is +12 35 here.")) is None
+    signal = identifiers(case("The code is +12 345 678 here.", "The code is +12 345 679 here."))
+    assert signal.reason is Reason.IDENTIFIER_MISMATCH

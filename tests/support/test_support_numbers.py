@@ -89,3 +89,16 @@ def test_a_unit_that_was_lost_or_added_is_named(case, claim, text):
 def test_a_claim_of_very_many_numbers_is_not_checked(case):
     claim = ", ".join(str(number) for number in range(1000, 1300))
     assert numbers(case(claim, FEES)).passed is None
+
+
+def test_up_to_three_in_words_may_count_what_the_passage_lists(case):
+    text = "Windows were broken in the north wing and the south wing, and a door."
+    assert reason(numbers(case("Three windows were broken.", text))) is None
+    assert reason(numbers(case("Four windows were broken.", text))) is Reason.NUMBER_MISMATCH
+    assert reason(numbers(case("3 windows were broken.", text))) is Reason.NUMBER_MISMATCH
+
+
+def test_the_hour_24_is_a_time_and_25_is_none(case):
+    text = "The gate closes at 23:00."
+    assert reason(numbers(case("The gate closes at 24:00.", text))) is Reason.NUMBER_MISMATCH
+    assert numbers(case("The gate closes at 24:00.", "The gate closes at 0:00.")).passed is True

@@ -279,3 +279,25 @@ def test_a_final_full_stop_never_hides_a_denial(text, quote, found):
     draft = {"claims": [{"text": quote, "chunk_id": "c", "quote": quote}]}
     verdict = verify(draft, [{"id": "c", "text": text}], checks=()).claims[0]
     assert bool(verdict.located) is found
+
+
+def test_places_of_a_quote_do_not_overlap():
+    text = "We say it again and again and again to all who ask."
+    located = check([chunk("c", text)], "c", "again and again").located
+    assert len(located.occurrences) == 1
+    assert not located.ambiguous
+
+
+def test_a_label_is_not_mended_to_the_heading_of_another_chunk():
+    heading = "Opening hours of the reading room"
+    chunks = [chunk("a", "The kiln is hot."), chunk("b", f"# {heading}\n\nSee below.")]
+    found = check(chunks, "a", heading)
+    assert found.located is None
+    assert found.problem is Reason.WRONG_CHUNK
+
+
+def test_a_quote_that_stands_whole_in_another_chunk_is_not_called_cut():
+    chunks = [chunk("a", "The rate is 55 now."), chunk("b", "The rate is 5 now.")]
+    found = check(chunks, "a", "The rate is 5")
+    assert found.problem is Reason.WRONG_CHUNK
+    assert found.found_in == ("b",)

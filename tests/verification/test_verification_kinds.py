@@ -115,6 +115,12 @@ REFUSED = [
     ("| Basic | 10 GB | 4 EUR |\n| Plus | 50 GB | 9 EUR |", "Basic 10 GB 9 EUR", None),
     ("Plan\tPrice\nBasic\t4 EUR\nPlus\t9 EUR", "4 EUR Plus", None),
     ("it has 10 GB and 4 EUR", "10 GB | and 4 EUR", None),
+    # cells that the source does not have
+    (
+        "| Room | Price |\n|---|---|\n| Single | 80 EUR breakfast |",
+        "| Single | 80 EUR | breakfast |",
+        Reason.NEAR_MISS,
+    ),
     # unreadable sources
     ("The \ufffdnal inspection is on day 40", "The final inspection is on day 40", "damage"),
     ("The \ue001ow rate is 5 litres now", "The flow rate is 5 litres now", "damage"),

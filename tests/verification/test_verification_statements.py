@@ -278,3 +278,14 @@ def test_the_header_of_a_table_that_is_carried_as_a_heading_denies_nothing():
         "| Restart | monthly | never |", "Restart", headings=["Task | Low | Not rated"]
     )
     assert found.whole
+
+
+def test_at_most_three_sentences_take_something_back():
+    text = "The sauna is free. Not on Sundays. But guides may. Only in May. Except in rain."
+    assert statement(text, "sauna").text == text.removesuffix(" Except in rain.")
+
+
+def test_a_long_line_without_a_stop_is_no_heading():
+    line = "A line of the leaflet that goes on and says much more than a heading ever would"
+    assert statement(f"{line}\n\nThe sauna is free.", "sauna").headings == ()
+    assert statement(f"{line[:24]}\n\nThe sauna is free.", "sauna").headings == (line[:24],)

@@ -209,6 +209,12 @@ def test_a_claim_of_several_sentences_is_judged_sentence_by_sentence():
     assert tier(text, text) is Tier.VERBATIM
 
 
+def test_a_sentence_with_a_pronoun_is_verbatim_only_where_nothing_else_stands_before_it():
+    text = "The pool is warm.\n\nThe van is old. It holds nine boxes."
+    assert tier(text, "It holds nine boxes.") is Tier.VERBATIM
+    assert tier(text, "The pool is warm. It holds nine boxes.") is Tier.NONE
+
+
 def test_a_lead_in_and_its_item_make_one_sentence():
     text = "You may not bring:\n- glass bottles\n- umbrellas"
     assert tier(text, "You may not bring umbrellas.", "umbrellas") is Tier.VERBATIM

@@ -151,6 +151,9 @@ def test_a_quote_that_is_the_whole_chunk_is_flagged_only_where_that_hides_someth
     short = "The dam was built in 1962."
     claim = {"text": short, "chunk_id": "c1", "quote": short}
     assert verify([claim], [{"id": "c1", "text": short}], checks=()).flags == ()
+    brief = "Dogs may swim. Cats may not. Birds may sing. Fish may swim too."
+    claim = {"text": "Cats may not swim.", "chunk_id": "c1", "quote": brief}
+    assert not verify([claim], [{"id": "c1", "text": brief}], checks=()).flags
 
 
 def test_damaged_text_inside_a_literal_quote_is_flagged():

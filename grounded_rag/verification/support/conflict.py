@@ -13,12 +13,16 @@ from grounded_rag.types import Frozen, Instant, RetrievedChunk
 from grounded_rag.validity import current
 from grounded_rag.verification.support.quoted import injected_spans
 from grounded_rag.verification.support.score import denies
-from grounded_rag.verification.support.terms import Reading, Term, read
+from grounded_rag.verification.support.terms import ReadText, TextTerm, read
 
+# Shares of the words of a statement that another sentence has in the same places: to differ in a
+# number, and (a near-copy) to deny it; and words that it shares at all.
 _NEAR = 0.6
 _COPY = 0.8
 _SHARED = 2
+# A rival that shares fewer words need not be laid side by side, which costs most.
 _SIEVE = 0.4
+# Each sentence of each chunk is compared: bounds the cost of hostile input.
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
 _FOLLOWS = {Agreement.SAME, Agreement.WEAKER}
@@ -54,20 +58,43 @@ def find_conflicts(
     """
     cited = {piece.chunk.chunk.doc_id for piece in case.evidence}
     claim = read(case.claim.text)
-    words = _words(claim)
+    words = _content_stems(claim)
     statements = [
         sentence
         for piece in case.evidence
         for sentence in _sentences(piece.sentence)
-        if words & _words(sentence)
+        if words & _content_stems(sentence)
     ]
     rivals = [c for c in chunks[:_MAX_CHUNKS] if c.chunk.doc_id not in cited]
     found = (_conflict(claim, statements, c) for c in rivals if _current(c, as_of))
     return tuple(conflict for conflict in found if conflict is not None)
 
 
+def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
+    """Whether a rival is in force; without a moment, whether nothing is said to replace it."""
+    if as_of is None:
+        return chunk.validity.superseded_by is None
+    return current(chunk.validity, as_of=as_of)
+
+
+@lru_cache(maxsize=512)
+def _sentences(text: str) -> tuple[ReadText, ...]:
+    """Return the sentences of a text that may speak: what addresses the assistant may not."""
+    hostile = injected_spans(text)
+    return tuple(
+        read(span.of(text))
+        for span in split_sentences(text)[:_MAX_SENTENCES]
+        if not any(span.overlaps(other) for other in hostile)
+    )
+
+
+@lru_cache(maxsize=2048)
+def _content_stems(reading: ReadText) -> frozenset[str]:
+    return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
+
+
 def _conflict(
-    claim: Reading, statements: Sequence[Reading], rival: RetrievedChunk
+    claim: ReadText, statements: Sequence[ReadText], rival: RetrievedChunk
 ) -> Conflict | None:
     for other in _sentences(rival.chunk.text):
         for mine in statements:
@@ -82,26 +109,10 @@ def _conflict(
     return None
 
 
-@lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[Reading, ...]:
-    """Return the sentences of a text that may speak: what addresses the assistant may not."""
-    hostile = injected_spans(text)
-    return tuple(
-        read(span.of(text))
-        for span in split_sentences(text)[:_MAX_SENTENCES]
-        if not any(span.overlaps(other) for other in hostile)
-    )
-
-
-@lru_cache(maxsize=2048)
-def _words(reading: Reading) -> frozenset[str]:
-    return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
-
-
-def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
+def _differs(claim: ReadText, mine: ReadText, other: ReadText) -> str | None:
     """Return what differs between two sentences that say nearly the same, or None."""
-    words = _words(mine)
-    shared = len(words & _words(other))
+    words = _content_stems(mine)
+    shared = len(words & _content_stems(other))
     if shared < max(_SHARED, len(words) * _SIEVE) or _names(mine) != _names(other):
         return None
     pairs = list(_laid(mine.terms, other.terms))
@@ -116,7 +127,13 @@ def _differs(claim: Reading, mine: Reading, other: Reading) -> str | None:
     return None
 
 
-def _laid(mine: Sequence[Term], other: Sequence[Term]) -> Iterator[tuple[Term, Term]]:
+def _names(reading: ReadText) -> set[str]:
+    return {term.stem for term in reading.terms if term.name}
+
+
+def _laid(
+    mine: Sequence[TextTerm], other: Sequence[TextTerm]
+) -> Iterator[tuple[TextTerm, TextTerm]]:
     """Lay two sentences side by side: words by stem, a number on a number of the same unit."""
     ours, theirs = [_key(term) for term in mine], [_key(term) for term in other]
     for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
@@ -126,24 +143,13 @@ def _laid(mine: Sequence[Term], other: Sequence[Term]) -> Iterator[tuple[Term, T
         )  # fmt: skip
 
 
-def _key(term: Term) -> str:
+def _key(term: TextTerm) -> str:
     quantity = term.quantity
     return term.stem if quantity is None else f"#{quantity.kind} {quantity.unit} {quantity.per}"
 
 
-def _names(reading: Reading) -> set[str]:
-    return {term.stem for term in reading.terms if term.name}
-
-
-def _disagree(ours: Quantity, theirs: Quantity, claim: Reading) -> bool:
+def _disagree(ours: Quantity, theirs: Quantity, claim: ReadText) -> bool:
     """Whether two numbers in one place are not the same, and the claim has ours."""
     return compare(ours, theirs) not in _FOLLOWS and any(
         compare(stated, ours) in _FOLLOWS for stated in claim.quantities
     )
-
-
-def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
-    """Whether a rival is in force; without a moment, whether nothing is said to replace it."""
-    if as_of is None:
-        return chunk.validity.superseded_by is None
-    return current(chunk.validity, as_of=as_of)

@@ -16,14 +16,16 @@ from grounded_rag.text.identifiers import find_identifiers
 from grounded_rag.text.quantities import Agreement, DateValue, Quantity, compare, factor
 from grounded_rag.text.words import stem
 from grounded_rag.types import Reason, Signal
-from grounded_rag.verification.support.arithmetic import DOWN, declared
+from grounded_rag.verification.support.arithmetic import declared, says
 from grounded_rag.verification.support.quoted import fine, of_wording, veto
 from grounded_rag.verification.support.terms import Figures, figures, names_unit, scaled_down
 
 _STANDS = {Agreement.SAME, Agreement.WEAKER}
 _OTHERWISE = {Agreement.OTHER_UNIT, Agreement.UNIT_ADDED}
 _FINE = "Every number of the claim stands in its cited passage."
+# Each number of a claim is compared with each of the passage.
 _MOST = 200
+# "One" to "three" in words often count what the passage lists.
 _SMALL = 3
 _SHOWN = 6
 _RATIO = re.compile(r"\s*(?:in|of|out of|von|sur|de|su)\s*(?:the\s*)?", re.IGNORECASE)
@@ -109,7 +111,7 @@ def _ratios(found: Figures) -> Iterator[Quantity]:
 def _fallen(ours: Quantity, found: Figures) -> bool:
     """Whether the claim says in a word what the passage says by a sign ("fell by 2 %")."""
     below = replace(ours, values=tuple(-value for value in ours.values))
-    return DOWN.search(found.claim) is not None and Agreement.SAME in agreements(below, found.known)
+    return says(found.claim, "less") and Agreement.SAME in agreements(below, found.known)
 
 
 def _ordered(ours: Quantity, found: Figures) -> bool:

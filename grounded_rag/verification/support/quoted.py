@@ -1,4 +1,9 @@
-"""Identifiers as strings: each version, section, code or address stands in the passage."""
+"""The checks of what a claim quotes: what was never asserted, orders, wrong cells, identifiers.
+
+A quote that stands in text addressed to the assistant, or that nobody asserts, supports nothing. A
+claim may not give a cell under the name of another column. Identifiers are compared as strings:
+each version, section, code or address of the claim stands in its passage.
+"""
 
 from __future__ import annotations
 
@@ -16,108 +21,18 @@ from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Reason, Signal, Span
+from grounded_rag.verification.wording import holds_cell
 
-
-def veto(check: str, reason: Reason, detail: str) -> Signal:
-    """A finding that rejects the claim."""
-    return Signal(check=check, passed=False, reason=reason, detail=detail)
-
-
-def fine(check: str, detail: str) -> Signal:
-    """A veto check that found nothing wrong."""
-    return Signal(check=check, passed=True, detail=detail)
-
-
-def of_wording(
-    check: Callable[[ClaimCase], Signal | None],
-) -> Callable[[ClaimCase], Signal | None]:
-    """Return a check that has nothing to say about a verbatim claim: it is the source's."""
-
-    @wraps(check)
-    def asked(case: ClaimCase) -> Signal | None:
-        return None if case.verbatim else check(case)
-
-    return asked
-
-
-_SHOWN = 80
-
-
-def asserted(case: ClaimCase) -> Signal | None:
-    """Reject a claim that rests on nothing but what its source does not assert.
-
-    A question, struck-out or commented-out text and an unticked box state nothing.
-    """
-    statements = [statement for piece in case.evidence for statement in piece.statements]
-    if not statements or any(statement.asserted for statement in statements):
-        return None
-    shown = statements[0].text[:_SHOWN]
-    return veto(
-        "asserted",
-        Reason.NOT_ASSERTED,
-        f"The source does not assert “{shown}”: it is a question, struck out, hidden or not "
-        "ticked. Quote a sentence that states it.",
-    )
-
-
-@of_wording
-def table_cells(case: ClaimCase) -> Signal | None:
-    """Reject a claim that names a column of the quoted row and gives another column's cell.
-
-    "988 complaints were decided for the customer" from a row that has 988 under "Received" and 602
-    under "Decided for the customer".
-    """
-    for piece in case.evidence:
-        for statement in piece.statements:
-            wrong = _wrong(case.claim.text, statement.cells[1:])
-            if wrong is not None:
-                name, given, right = wrong
-                return veto(
-                    "table_cells",
-                    Reason.WRONG_CELL,
-                    f"The claim gives “{given}” for “{name}”; the row gives “{right}” there.",
-                )
-    return None
-
-
-def _wrong(claim: str, cells: Sequence[tuple[str, str]]) -> tuple[str, str, str] | None:
-    """Return a column that a claim names, the cell that it gives there, and the right one."""
-    given = [(name, cell) for name, cell in cells if _holds(claim, cell)]
-    if not given:
-        return None
-    words = {word.stem for word in content_words(claim)}
-    named = [
-        (name, cell)
-        for name, cell in cells
-        if (parts := {word.stem for word in content_words(name)}) and parts <= words
-    ]
-    cells_given = {cell for _, cell in given}
-    if any(cell in cells_given for _, cell in named):
-        return None
-    return (named[0][0], given[0][1], named[0][1]) if named else None
-
-
-def _holds(claim: str, cell: str) -> bool:
-    """Whether a claim holds a cell that says more than a word such as "no"."""
-    if not any(map(str.isdigit, cell)):
-        return False
-    return re.search(rf"(?<![\w.,]){re.escape(cell)}(?!\w|[.,]\d)", claim) is not None
-
-
-_PAYLOAD = 9
+_STATEMENT_SHOWN = 80
+# A shorter order brings the next sentence along: that is what it orders.
+_BARE_ORDER = 9
 _OPENS_BLOCK = re.compile(r"[<\[#|]|:$")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-
-
-class _Patterns(NamedTuple):
-    """The patterns of `injections.toml`, where each is explained."""
-
-    strong: re.Pattern[str]
-    weak: tuple[re.Pattern[str], ...]
-    further: re.Pattern[str]
-    hint: re.Pattern[str]
-    humans: re.Pattern[str]
+_UNSEEN_IN_ORDERS = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_IDENTIFIERS_SHOWN = 3
+_UNSEEN_IN_IDENTIFIERS = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
+_WORD = re.compile(r"[A-Za-z]{3}")
+_GROUPS = re.compile(r"(?<=\d)[\s().\-‐‑–/]{1,3}(?=\d)")
 
 
 def injected(case: ClaimCase) -> Signal | None:
@@ -144,13 +59,13 @@ def injected_spans(text: str) -> tuple[Span, ...]:
     its paragraph.
     """
     patterns = _patterns()
-    if not patterns.hint.search(text if text.isascii() else _INVISIBLE.sub("", text)):
+    if not patterns.hint.search(text if text.isascii() else _UNSEEN_IN_ORDERS.sub("", text)):
         return ()
     sentences = split_sentences(text)
     found: list[Span] = []
     reach = 0
     for position, span in enumerate(sentences):
-        sentence = _INVISIBLE.sub("", span.of(text))
+        sentence = _UNSEEN_IN_ORDERS.sub("", span.of(text))
         # A marker of a role may need the line break before it.
         strong = patterns.strong.search(sentence)
         if strong:
@@ -169,7 +84,7 @@ def _reach(
     if _OPENS_BLOCK.search(marker.strip()):
         border = _BLANK_LINE.search(text, span.end)
         return len(text) if border is None else border.start()
-    if len(sentence.split()) < _PAYLOAD and position + 1 < len(sentences):
+    if len(sentence.split()) < _BARE_ORDER and position + 1 < len(sentences):
         return sentences[position + 1].end
     return span.end
 
@@ -185,6 +100,16 @@ def _weak(sentence: str) -> bool:
     if _patterns().humans.search(sentence):
         return False
     return sum(pattern.search(sentence) is not None for pattern in _patterns().weak) >= 2
+
+
+class _Patterns(NamedTuple):
+    """The patterns of `injections.toml`, where each is explained."""
+
+    strong: re.Pattern[str]
+    weak: tuple[re.Pattern[str], ...]
+    further: re.Pattern[str]
+    hint: re.Pattern[str]
+    humans: re.Pattern[str]
 
 
 @cache
@@ -205,10 +130,70 @@ def _patterns() -> _Patterns:
     )
 
 
-_IDENTIFIERS_SHOWN = 3
-_IDENTIFIERS_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e\u2066-\u2069]")
-_WORD = re.compile(r"[A-Za-z]{3}")
-_GROUPS = re.compile(r"(?<=\d)[\s().\-‐‑–/]{1,3}(?=\d)")
+def asserted(case: ClaimCase) -> Signal | None:
+    """Reject a claim that rests on nothing but what its source does not assert.
+
+    A question, struck-out or commented-out text and an unticked box state nothing.
+    """
+    statements = [statement for piece in case.evidence for statement in piece.statements]
+    if not statements or any(statement.asserted for statement in statements):
+        return None
+    shown = statements[0].text[:_STATEMENT_SHOWN]
+    return veto(
+        "asserted",
+        Reason.NOT_ASSERTED,
+        f"The source does not assert “{shown}”: it is a question, struck out, hidden or not "
+        "ticked. Quote a sentence that states it.",
+    )
+
+
+def of_wording(
+    check: Callable[[ClaimCase], Signal | None],
+) -> Callable[[ClaimCase], Signal | None]:
+    """Return a check that has nothing to say about a verbatim claim: it is the source's."""
+
+    @wraps(check)
+    def asked(case: ClaimCase) -> Signal | None:
+        return None if case.verbatim else check(case)
+
+    return asked
+
+
+@of_wording
+def table_cells(case: ClaimCase) -> Signal | None:
+    """Reject a claim that names a column of the quoted row and gives another column's cell.
+
+    "988 complaints were decided for the customer" from a row that has 988 under "Received" and 602
+    under "Decided for the customer".
+    """
+    for piece in case.evidence:
+        for statement in piece.statements:
+            wrong = _wrong_cell(case.claim.text, statement.cells[1:])
+            if wrong is not None:
+                name, given, right = wrong
+                return veto(
+                    "table_cells",
+                    Reason.WRONG_CELL,
+                    f"The claim gives “{given}” for “{name}”; the row gives “{right}” there.",
+                )
+    return None
+
+
+def _wrong_cell(claim: str, cells: Sequence[tuple[str, str]]) -> tuple[str, str, str] | None:
+    """Return a column that a claim names, the cell that it gives there, and the right one."""
+    given = [(name, cell) for name, cell in cells if holds_cell(claim, cell)]
+    if not given:
+        return None
+    words = {word.stem for word in content_words(claim)}
+    named = [
+        (name, cell)
+        for name, cell in cells
+        if (parts := {word.stem for word in content_words(name)}) and parts <= words
+    ]
+    cells_given = {cell for _, cell in given}
+    if any(cell in cells_given for _, cell in named):
+        return None
+    return (named[0][0], given[0][1], named[0][1]) if named else None
 
 
 @of_wording
@@ -217,7 +202,7 @@ def identifiers(case: ClaimCase) -> Signal | None:
 
     The passage counts with its title and headings. None where the claim holds no identifier.
     """
-    stated = find_identifiers(_plain(case.claim.text))
+    stated = find_identifiers(_without_unseen(case.claim.text))
     if not stated:
         return None
     texts = dict.fromkeys(
@@ -226,25 +211,25 @@ def identifiers(case: ClaimCase) -> Signal | None:
         for text in (piece.chunk.chunk.text, piece.chunk.title, *piece.chunk.chunk.headings)
         if text
     )
-    passage = _plain("\n".join(texts))
-    given = _given(passage)
+    passage = _without_unseen("\n".join(texts))
+    given = _identifiers_of(passage)
     for one in stated:
         if not _stands(one, passage, given):
             return veto("identifiers", Reason.IDENTIFIER_MISMATCH, _explain(one, given))
     return fine("identifiers", "Every identifier of the claim stands in its passage.")
 
 
-def _plain(text: str) -> str:
-    return _IDENTIFIERS_INVISIBLE.sub("", html.unescape(text) if "&" in text else text)
+def _without_unseen(text: str) -> str:
+    return _UNSEEN_IN_IDENTIFIERS.sub("", html.unescape(text) if "&" in text else text)
 
 
 @lru_cache(maxsize=256)
-def _given(passage: str) -> tuple[Identifier, ...]:
+def _identifiers_of(passage: str) -> tuple[Identifier, ...]:
     return find_identifiers(passage)
 
 
 def _stands(one: Identifier, passage: str, given: Sequence[Identifier]) -> bool:
-    if any(one.key == other.key for other in given) or _literal(one.text, one, passage):
+    if any(one.key == other.key for other in given) or _stands_literally(one.text, one, passage):
         return True
     if one.kind == "number":
         digits = re.escape(re.sub(r"\D", "", one.key))
@@ -257,7 +242,7 @@ def _stands(one: Identifier, passage: str, given: Sequence[Identifier]) -> bool:
     return False
 
 
-def _literal(written: str, one: Identifier, passage: str) -> bool:
+def _stands_literally(written: str, one: Identifier, passage: str) -> bool:
     """Whether the very characters stand in the passage, as no part of something longer."""
     behind = r"(?![\w/@-]|[.?#&=]\w)" if one.kind == "address" else r"(?!\w|[.,]\d)"
     before = r"(?<![\w@+-])(?<![\w@+-]\.)" if "@" in written else r"(?<!\w)(?<!\d[.,])"
@@ -267,10 +252,11 @@ def _literal(written: str, one: Identifier, passage: str) -> bool:
 def _counted(one: Identifier, passage: str, given: Sequence[Identifier]) -> bool:
     """Whether a plain number stands there otherwise: "IV. Appeals", "the Second World War"."""
     number = int(one.key)
-    if number < 40 and _literal(_roman(number), one, passage):
+    if number < 40 and _stands_literally(_roman(number), one, passage):
         return True
+    # Number words of a language that nobody reads here.
     if number < 100 and not any(other.kind == "name" for other in given):
-        return True  # number words of a language that nobody reads here
+        return True
     return any(number in other.values for other in find_quantities(passage))
 
 
@@ -296,3 +282,13 @@ def _shared(left: str, right: str) -> int:
     """Return how many characters two texts have in common at their beginning."""
     pairs = zip(left.casefold(), right.casefold(), strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
+
+
+def veto(check: str, reason: Reason, detail: str) -> Signal:
+    """A finding that rejects the claim."""
+    return Signal(check=check, passed=False, reason=reason, detail=detail)
+
+
+def fine(check: str, detail: str) -> Signal:
+    """A veto check that found nothing wrong."""
+    return Signal(check=check, passed=True, detail=detail)

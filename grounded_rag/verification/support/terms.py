@@ -1,4 +1,8 @@
-"""A text as a list of words, names and numbers by value; read once and cached by text."""
+"""A text as words, names and numbers by value, and a claim's numbers beside its evidence's.
+
+Each text is read once and cached. Citation marks, list numbers, page and line numbers say nothing
+about the world: they are left out of the figures.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +22,39 @@ from grounded_rag.text.words import Word, comparable, guess_language, split_comp
 MAX_TERMS = 2000
 """Terms of one text that are looked at: bounds the cost of hostile input."""
 
+SCALES = {
+    1_000: re.compile(r"thousand|['’]?000(?!\d)|\btsd\b|\bk\b", re.IGNORECASE),
+    1_000_000: re.compile(
+        r"million|\bmn\b|\bmio\b|(?:[$€£(]\s?|usd|eur|gbp)m\b|\bmm\b", re.IGNORECASE
+    ),
+    1_000_000_000: re.compile(r"billion|\bbn\b|\bmrd\b", re.IGNORECASE),
+}
+"""Scales that the head of a table may give to its numbers, each with how it is written."""
+
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 _EMPHASIS = re.compile(
     r"(?<![\w*])(\*{1,3}|_{1,3}|~~|`)(?=\S)|(?<=\S)(\*{1,3}|_{1,3}|~~|`)(?![\w*])"
 )
 _SENTENCE_END = frozenset('.!?:;\n|•"“«(–—。！？')
 _TITLES = re.compile(r"(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|No|Nr|Mt|Ft|Gen|Sgt|Rev|Hr|Fr|[A-Z])\.$")
+_CITES_OR_COUNTS = re.compile(
+    r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]"
+    r"|^[ \t>*-]*\(?\d{1,3}(?:\.\d{1,3})*[.)][ \t]+(?=[^\W\d_])"
+    r"|^[ \t>*-]*\d{1,3}(?:\.\d{1,3})+[ \t]+(?=[A-ZÀ-Þ])"
+    r"|^[ \t]*[-–—][ \t]*\d{1,4}[ \t]*[-–—][ \t]*$"
+    r"|^[^\w\n]*(?:[Pp]age|PAGE|[Ss]eite|[Pp][áa]gina|p\.)[ \t]*\d+"
+    r"(?:[ \t]*(?:/|of|von|de|di)[ \t]*\d+)?[^\w\n]*$"
+    r"|(?<=[^\W\d_])\n[ \t]*\d{1,4}[ \t]*\n(?=[ \t]*[a-zß-ÿ])",
+    re.MULTILINE,
+)
+_UNIT_WORD = re.compile(r"[^\W\d_]+|[%‰€$£¥°]")
+_ENDED = frozenset(".:;!?|)")
+# How far back the line before a number is looked at.
+_LOOK = 80
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Term:
+class TextTerm:
     """One word, number or code; compared by identity, as the reading that holds it.
 
     Attributes:
@@ -52,7 +79,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class ReadText:
     """A cleaned text with its terms; compared by identity, `read` returns one object a text.
 
     Attributes:
@@ -61,10 +88,10 @@ class Reading:
     """
 
     text: str
-    terms: tuple[Term, ...]
+    terms: tuple[TextTerm, ...]
 
     @property
-    def content(self) -> tuple[Term, ...]:
+    def content(self) -> tuple[TextTerm, ...]:
         """The terms that say something of their own."""
         return tuple(term for term in self.terms if term.content)
 
@@ -74,21 +101,14 @@ class Reading:
         return tuple(term.quantity for term in self.terms if term.quantity is not None)
 
 
-def clean(text: str) -> str:
-    """Return `text` composed, without HTML entities, Markdown emphasis, invisible characters."""
-    if "&" in text:
-        text = html.unescape(text)
-    return _EMPHASIS.sub("", unicodedata.normalize("NFC", text.translate(_INVISIBLE)))
-
-
 @lru_cache(maxsize=2048)
-def read(text: str) -> Reading:
+def read(text: str) -> ReadText:
     """Return the terms of `text`, numbers in place of the words that they are written in."""
     cleaned = clean(text)
     language = guess_language(cleaned)
     stemming = "de" if language == "de" else None
     quantities = find_quantities(cleaned, language=language)
-    terms: list[Term] = []
+    terms: list[TextTerm] = []
     position = 0
     for whole in tokenize(cleaned, language=stemming):
         for word in split_compound(whole, stemming):
@@ -100,17 +120,24 @@ def read(text: str) -> Reading:
                 terms.append(_word(word, whole, cleaned, language))
         if len(terms) >= MAX_TERMS:
             break
-    return Reading(cleaned, tuple(terms))
+    return ReadText(cleaned, tuple(terms))
 
 
-def _number(quantity: Quantity) -> Term:
+def clean(text: str) -> str:
+    """Return `text` composed, without HTML entities, Markdown emphasis, invisible characters."""
+    if "&" in text:
+        text = html.unescape(text)
+    return _EMPHASIS.sub("", unicodedata.normalize("NFC", text.translate(_INVISIBLE)))
+
+
+def _number(quantity: Quantity) -> TextTerm:
     lower = quantity.text.lower()
-    return Term(
+    return TextTerm(
         quantity.text, lower, lower, True, False, quantity, quantity.start, quantity.end
     )  # fmt: skip
 
 
-def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
+def _word(word: Word, whole: Word, text: str, language: str | None) -> TextTerm:
     initial = _begins_sentence(text, word.start)
     upper = word.text[:1].isupper()
     # "Plan A": a letter that names something, not the article.
@@ -120,7 +147,7 @@ def _word(word: Word, whole: Word, text: str, language: str | None) -> Term:
     name = word.kind == "code" or letter or (
         upper and word.content and word.lower != "i" and (shout or inside)
     )  # fmt: skip
-    return Term(
+    return TextTerm(
         word.text, word.lower, word.text if letter else word.stem, letter or word.content, name,
         None, word.start, word.end,
     )  # fmt: skip
@@ -134,29 +161,6 @@ def _begins_sentence(text: str, start: int) -> bool:
     if position < 0 or text[position] not in _SENTENCE_END:
         return position < 0
     return text[position] != "." or not _TITLES.search(text[max(0, start - 6) : start].rstrip())
-
-
-_MARK = re.compile(
-    r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]"
-    r"|^[ \t>*-]*\(?\d{1,3}(?:\.\d{1,3})*[.)][ \t]+(?=[^\W\d_])"
-    r"|^[ \t>*-]*\d{1,3}(?:\.\d{1,3})+[ \t]+(?=[A-ZÀ-Þ])"
-    r"|^[ \t]*[-–—][ \t]*\d{1,4}[ \t]*[-–—][ \t]*$"
-    r"|^[^\w\n]*(?:[Pp]age|PAGE|[Ss]eite|[Pp][áa]gina|p\.)[ \t]*\d+"
-    r"(?:[ \t]*(?:/|of|von|de|di)[ \t]*\d+)?[^\w\n]*$"
-    r"|(?<=[^\W\d_])\n[ \t]*\d{1,4}[ \t]*\n(?=[ \t]*[a-zß-ÿ])",
-    re.MULTILINE,
-)
-_WORD = re.compile(r"[^\W\d_]+|[%‰€$£¥°]")
-_ENDED = frozenset(".:;!?|)")
-_LOOK = 80
-SCALES = {
-    1_000: re.compile(r"thousand|['’]?000(?!\d)|\btsd\b|\bk\b", re.IGNORECASE),
-    1_000_000: re.compile(
-        r"million|\bmn\b|\bmio\b|(?:[$€£(]\s?|usd|eur|gbp)m\b|\bmm\b", re.IGNORECASE
-    ),
-    1_000_000_000: re.compile(r"billion|\bbn\b|\bmrd\b", re.IGNORECASE),
-}
-"""Scales that the head of a table may give to its numbers, each with how it is written."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,34 +213,12 @@ def _lines(texts: Iterable[str]) -> str:
     return clean("\n\n".join(text for text in dict.fromkeys(texts) if text))
 
 
-def names_unit(text: str, quantity: Quantity) -> bool:
-    """Whether a text has the unit of a quantity, as in the head of a column ("Price in EUR")."""
-    words = _WORD.findall(text)
-    known = (lookup(word) for word in words)
-    return any(base is not None and base[0] == quantity.unit for base in known) or (
-        stem(quantity.written_unit.lower()) in {stem(word.lower()) for word in words}
-    )
-
-
-def scaled(size: Fraction, text: str) -> bool:
-    """Whether a text gives numbers in thousands, millions or billions."""
-    pattern = SCALES.get(int(size)) if size.denominator == 1 else None
-    return pattern is not None and pattern.search(text) is not None
-
-
-def scaled_down(quantity: Quantity, text: str) -> Iterator[Quantity]:
-    """Yield a quantity as a table "in millions" prints it, for each scale that `text` names."""
-    for size, pattern in SCALES.items():
-        if any(abs(value) >= size for value in quantity.values) and pattern.search(text):
-            yield replace(quantity, values=tuple(value / size for value in quantity.values))
-
-
 @lru_cache(maxsize=512)
 def _figures(claim: str, quotes: str, statement: str, text: str) -> Figures:
     language = guess_language(text)
     alike = comparable(claim, text)
     spoken = guess_language(claim) or (language if alike else None)
-    claim, quotes, statement, text = map(_plain, (claim, quotes, statement, text))
+    claim, quotes, statement, text = map(_without_marks, (claim, quotes, statement, text))
     return Figures(
         claim=claim,
         stated=_read(claim, spoken),
@@ -255,9 +237,9 @@ def _read(text: str, language: str | None) -> tuple[Quantity, ...]:
 
 
 @lru_cache(maxsize=2048)
-def _plain(text: str) -> str:
+def _without_marks(text: str) -> str:
     """Return a text with blanks in place of numbers that only cite or count its own parts."""
-    marks = [mark.span() for mark in _MARK.finditer(text) if _stands_alone(text, mark)]
+    marks = [mark.span() for mark in _CITES_OR_COUNTS.finditer(text) if _stands_alone(text, mark)]
     if not marks:
         return text
     # "1. May 2024" opens a line and is a date all the same.
@@ -278,3 +260,25 @@ def _stands_alone(text: str, mark: re.Match[str]) -> bool:
         return True
     before = text[max(0, mark.start() - _LOOK) : mark.start()].rstrip(" \t")
     return not before or before.endswith("\n\n") or before.rstrip()[-1:] in _ENDED
+
+
+def names_unit(text: str, quantity: Quantity) -> bool:
+    """Whether a text has the unit of a quantity, as in the head of a column ("Price in EUR")."""
+    words = _UNIT_WORD.findall(text)
+    known = (lookup(word) for word in words)
+    return any(base is not None and base[0] == quantity.unit for base in known) or (
+        stem(quantity.written_unit.lower()) in {stem(word.lower()) for word in words}
+    )
+
+
+def scaled(size: Fraction, text: str) -> bool:
+    """Whether a text gives numbers in thousands, millions or billions."""
+    pattern = SCALES.get(int(size)) if size.denominator == 1 else None
+    return pattern is not None and pattern.search(text) is not None
+
+
+def scaled_down(quantity: Quantity, text: str) -> Iterator[Quantity]:
+    """Yield a quantity as a table "in millions" prints it, for each scale that `text` names."""
+    for size, pattern in SCALES.items():
+        if any(abs(value) >= size for value in quantity.values) and pattern.search(text):
+            yield replace(quantity, values=tuple(value / size for value in quantity.values))
