@@ -287,7 +287,7 @@ class _Reader:
             return
         self._drop_lead()
         passage = Passage(read_chunks([{"id": "answer", "text": text}])[0])
-        rows = [row_at(passage, text, unit.start, unit.end) for unit in table]
+        rows = [row_at(passage, unit.start, unit.end) for unit in table]
         headers = {row.header for row in rows if row.header}
         for unit, row in zip(table, rows, strict=True):
             heads = not row.header and row.cells in headers

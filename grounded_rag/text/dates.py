@@ -93,7 +93,9 @@ def read_date(tokens: Sequence[Token], index: int, order: DateOrder | None = Non
             or _day_first(tokens, index)
         )
     if token.kind == "word":
-        return _after_era(tokens, index) or _month_first(tokens, index)
+        # Eras are written in capitals; "a" is a word far more often than the A of "A.D.".
+        era = _after_era(tokens, index) if token.text.isupper() else None
+        return era or _month_first(tokens, index)
     return None
 
 

@@ -70,9 +70,15 @@ def examine(
         refusal=default_refusal() if rules.refusal is None else rules.refusal,
         checks=tuple(checks),
     )
-    prose = parsed.draft.prose
-    declined = bool(prose) and is_refusal(prose, run.refusal)
-    return _examined(parsed.draft, run, declined=declined)
+    found = parsed.draft
+    declined = bool(found.prose) and is_refusal(found.prose, run.refusal)
+    if not found.claims:
+        return Examination(verification=_without_claims(found, run, declined=declined))
+    checked = [_check_claim(claim, found.repaired, run) for claim in found.claims]
+    if not declined:
+        return _settled(found, run, checked)
+    refused = _refusal_with_claims(found, run, [each.verdict for each in checked])
+    return Examination(verification=refused, grounds=(None,) * len(checked))
 
 
 class Examination:
@@ -155,29 +161,6 @@ def outcome_of(
     return Outcome.PARTIAL if supported else Outcome.REJECTED
 
 
-def _examined(draft: Draft, run: _Run, *, declined: bool) -> Examination:
-    if not draft.claims:
-        return Examination(verification=_without_claims(draft, run, declined=declined))
-    checked = [_check_claim(claim, draft.repaired, run) for claim in draft.claims]
-    if not declined:
-        return _settled(draft, run, checked)
-    unanswered, problems = open_parts(draft, run.question)
-    problems.append(
-        Problem(
-            reason="beside_refusal",
-            path="answer",
-            detail="The output refuses and makes claims; it can only do one of the two.",
-        )
-    )
-    refused = Verification(
-        claims=tuple(_beside_refusal(each.verdict) for each in checked),
-        outcome=Outcome.REFUSED,
-        problems=tuple(problems),
-        unanswered=unanswered,
-    )
-    return Examination(verification=refused, grounds=(None,) * len(checked))
-
-
 def _without_claims(draft: Draft, run: _Run, *, declined: bool) -> Verification:
     unanswered, problems = open_parts(draft, run.question)
     refused = declined or not draft.prose.strip()
@@ -193,6 +176,23 @@ def _without_claims(draft: Draft, run: _Run, *, declined: bool) -> Verification:
         outcome=Outcome.REFUSED if refused else Outcome.REJECTED,
         unanswered=unanswered,
         problems=tuple(problems),
+    )
+
+
+def _refusal_with_claims(draft: Draft, run: _Run, verdicts: Sequence[ClaimVerdict]) -> Verification:
+    unanswered, problems = open_parts(draft, run.question)
+    problems.append(
+        Problem(
+            reason="beside_refusal",
+            path="answer",
+            detail="The output refuses and makes claims; it can only do one of the two.",
+        )
+    )
+    return Verification(
+        claims=tuple(map(_beside_refusal, verdicts)),
+        outcome=Outcome.REFUSED,
+        problems=tuple(problems),
+        unanswered=unanswered,
     )
 
 

@@ -65,9 +65,24 @@ def find_conflicts(
         for sentence in _sentences(piece.sentence)
         if words & _content_stems(sentence)
     ]
-    rivals = [c for c in chunks[:_MAX_CHUNKS] if c.chunk.doc_id not in cited]
-    found = (_conflict(claim, statements, c) for c in rivals if _current(c, as_of))
-    return tuple(conflict for conflict in found if conflict is not None)
+    found: list[Conflict] = []
+    for rival in chunks[:_MAX_CHUNKS]:
+        if rival.chunk.doc_id in cited or not _current(rival, as_of):
+            continue
+        pairs = ((mine, other) for other in _sentences(rival.chunk.text) for mine in statements)
+        for mine, other in pairs:
+            if detail := _differs(claim, mine, other):
+                found.append(
+                    Conflict(
+                        chunk_id=rival.chunk.id,
+                        doc_id=rival.chunk.doc_id,
+                        text=other.text.strip(),
+                        detail=detail,
+                    )
+                )
+                # One sentence is enough to send a reader there.
+                break
+    return tuple(found)
 
 
 def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
@@ -91,22 +106,6 @@ def _sentences(text: str) -> tuple[ReadText, ...]:
 @lru_cache(maxsize=2048)
 def _content_stems(reading: ReadText) -> frozenset[str]:
     return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
-
-
-def _conflict(
-    claim: ReadText, statements: Sequence[ReadText], rival: RetrievedChunk
-) -> Conflict | None:
-    for other in _sentences(rival.chunk.text):
-        for mine in statements:
-            detail = _differs(claim, mine, other)
-            if detail:
-                return Conflict(
-                    chunk_id=rival.chunk.id,
-                    doc_id=rival.chunk.doc_id,
-                    text=other.text.strip(),
-                    detail=detail,
-                )
-    return None
 
 
 def _differs(claim: ReadText, mine: ReadText, other: ReadText) -> str | None:
