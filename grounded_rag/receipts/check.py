@@ -294,7 +294,8 @@ class ReceiptChecker:
         ours = receipt.package_version == __version__
         altered: list[IntegrityProblem] = []
         unconfirmed: list[IntegrityProblem] = []
-        (altered if ours else unconfirmed).extend(check_statements(receipt, passages))
+        for problem, literal in check_statements(receipt, passages):
+            (altered if ours or literal else unconfirmed).append(problem)
         for index, (claim, on) in enumerate(zip(receipt.claims, evidence, strict=True)):
             again = self._recheck_then(claim, on)
             if again is None or not again.why:

@@ -141,20 +141,22 @@ def _citation_misfits(
 
 def check_statements(
     receipt: Receipt, passages: Mapping[str, Passage]
-) -> Iterator[IntegrityProblem]:
+) -> Iterator[tuple[IntegrityProblem, bool]]:
     """Yield where what is shown with a quote is not the statement that the quote stands in.
 
-    The quotes of the receipt must stand where it says.
+    The quotes of the receipt must stand where it says. With each problem comes whether it holds
+    whatever the rules are: version 0.1 showed text as it stands in the source.
     """
     for index, claim in enumerate(receipt.claims):
         for number, citation in enumerate(claim.citations):
             passage = passages.get(citation.chunk_id)
             if passage is not None and not _shows(claim, citation, passage):
-                yield IntegrityProblem(
+                problem = IntegrityProblem(
                     kind="sentence",
                     path=f"claims[{index}].citations[{number}]",
                     detail="The statement shown is not the one that the quote stands in.",
                 )
+                yield problem, claim.is_old
 
 
 def _shows(claim: ReceiptClaim, citation: ReceiptCitation, passage: Passage) -> bool:

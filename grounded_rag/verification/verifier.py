@@ -8,7 +8,6 @@ from functools import partial
 from types import TracebackType
 from typing import Literal, Self
 
-from grounded_rag._sync import BackgroundLoop
 from grounded_rag.protocols import EntailmentModel, Judge, SupportCheck, TokenLogprob
 from grounded_rag.types import Instant, Usage, Verification
 from grounded_rag.verification.checks import stages
@@ -205,6 +204,9 @@ class Verifier:
             max_age=max_age,
             timeout=timeout,
         )
+        # Imported here: `verify` alone needs no event loop.
+        from grounded_rag._sync import BackgroundLoop
+
         self._loop = BackgroundLoop()
 
     def verify(

@@ -229,7 +229,7 @@ def test_help_names_every_command():
 
 
 def test_a_file_format_of_the_users_own_is_named_on_the_command_line(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "mine_readers.py").write_text(
         "from grounded_rag.protocols import ParsedDocument\n"
         "class Notes:\n"
         "    def read(self, data, *, source):\n"
@@ -242,9 +242,9 @@ def test_a_file_format_of_the_users_own_is_named_on_the_command_line(tmp_path, m
     folder.mkdir()
     (folder / "leaving.note").write_text("The notice period is six weeks.", "utf-8")
     given = ["ingest", str(folder), "--index", str(tmp_path / "index"), "--words-only"]
-    read = CliRunner().invoke(app, [*given, "--reader", ".note=mine:notes"])
+    read = CliRunner().invoke(app, [*given, "--reader", ".note=mine_readers:notes"])
     assert read.exit_code == 0, read.output
     assert "1 added" in read.output
-    wrong = CliRunner().invoke(app, [*given, "--reader", ".note=mine:Notes"])
+    wrong = CliRunner().invoke(app, [*given, "--reader", ".note=mine_readers:Notes"])
     assert wrong.exit_code == 1
     assert "Make an object of it: Notes(…)" in wrong.output

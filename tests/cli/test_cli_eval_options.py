@@ -105,14 +105,14 @@ def test_the_errors_of_recorded_answers_are_told_beside_the_json(tmp_path):
 
 
 def test_a_metric_of_the_users_own_is_named_in_the_settings(theirs, tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "mine_metrics.py").write_text(
         "def short_answers(judged):\n    return len(judged.text.split()) <= 50, 1\n", "utf-8"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    given = ("--settings", 'eval.metrics=["mine:short_answers"]')
+    given = ("--settings", 'eval.metrics=["mine_metrics:short_answers"]')
     shown = run("--answers", theirs, "--run", tmp_path / "run", "--json", *given)
     metrics = {one["name"]: one for one in json.loads(shown.stdout)["metrics"]}
     assert (metrics["short_answers"]["hits"], metrics["short_answers"]["trials"]) == (1, 1)
-    broken = run("--answers", theirs, "--settings", 'eval.metrics=["mine:long_answers"]')
+    broken = run("--answers", theirs, "--settings", 'eval.metrics=["mine_metrics:long_answers"]')
     assert broken.exit_code == 1
     assert "has no 'long_answers'" in broken.output

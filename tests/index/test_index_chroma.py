@@ -51,19 +51,20 @@ def test_one_folder_is_spelled_in_ways_that_all_lead_to_it(tmp_path):
     assert all(Path(spelling).samefile(tmp_path) for spelling in spellings)
 
 
-def open_files():
-    return [link.resolve().name for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+def open_databases(folder):
+    links = [link.resolve() for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    return [link for link in links if link.name == "chroma.sqlite3" and folder in link.parents]
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs a list of open files")
-def test_a_closed_collection_leaves_no_file_open(handles):
+def test_a_closed_collection_leaves_no_file_open(handles, tmp_path):
     handle = handles(create=True)
     handle.collection.upsert(ids=["a"], embeddings=ROWS[:1])
-    assert "chroma.sqlite3" in open_files()
+    assert open_databases(tmp_path.resolve())
     handle.close()
     del handle
     gc.collect()
-    assert "chroma.sqlite3" not in open_files()
+    assert not open_databases(tmp_path.resolve())
 
 
 def test_a_stored_collection_is_cosine_and_keeps_its_mark(handles):
