@@ -67,6 +67,13 @@ def test_an_answer_to_the_point_has_no_flag_and_costs_no_judge(ask):
     assert judge.asked == []
 
 
+def test_a_score_at_the_threshold_needs_no_judge(ask):
+    judge = FixedJudge(False)
+    check = RelevanceCheck(embedding=Embedding(), judge=judge, threshold=1.0)
+    assert beside(ask(PERIOD, relevance=check)) == []
+    assert judge.asked == []
+
+
 @pytest.mark.parametrize(
     ("said", "flagged", "words"),
     [
