@@ -8,10 +8,9 @@ from index_helpers import TextEmbedding, retrieve, texts
 
 from grounded_rag.errors import ConfigError, IndexMismatchError
 from grounded_rag.index.retrieval import HybridRetriever
-from grounded_rag.index.search import Ranking, arrange, fuse, ranked
+from grounded_rag.index.search import Ranking, arrange, fuse
 from grounded_rag.index.store import Index
 from grounded_rag.protocols import Query, Retriever
-from grounded_rag.testing import make_chunk
 from grounded_rag.types import Span, Validity
 
 JAN_24, JAN_25, JAN_26 = (dt.date(year, 1, 1) for year in (2024, 2025, 2026))
@@ -90,19 +89,6 @@ def test_arrangement_keeps_successors_with_what_they_replace():
     order = arrange(["old", "x", "y"], successors={"old": "new"}, outdated={"old"}, k=3)
     assert order == ["new", "x", "old"]
     assert arrange(["a", "old"], successors={"old": "a"}, outdated={"old"}, k=5) == ["a", "old"]
-
-
-def test_what_is_out_of_date_is_ranked_last_among_the_hits_wanted_and_pushes_in_nothing_else():
-    assert arrange(["old", "x", "y"], successors={}, outdated={"old"}, k=2) == ["x", "old"]
-
-
-def test_a_score_never_rises_from_one_rank_to_the_next():
-    chunks = [
-        make_chunk(str(score)).model_copy(update={"score": score}) for score in (0.2, 0.9, 0.1)
-    ]
-    numbered = ranked(chunks)
-    assert [hit.chunk.text for hit in numbered] == ["0.2", "0.9", "0.1"]
-    assert [(hit.rank, hit.score) for hit in numbered] == [(1, 0.2), (2, 0.2), (3, 0.1)]
 
 
 def test_a_document_cannot_give_itself_what_the_corpus_says_about_it(index, embedding):
