@@ -1,8 +1,13 @@
-"""What tools show of the public values: OpenAPI, an editor, the API reference."""
+"""Public values: what tools such as an editor show of them, and what they refuse to hold."""
+
+import pytest
+from pydantic import ValidationError
 
 import grounded_rag
 from grounded_rag import events, types
 from grounded_rag.receipts import findings
+from grounded_rag.testing import make_chunk
+from grounded_rag.types import PageSpan, Span
 
 
 def test_every_field_of_a_public_value_has_a_description():
@@ -13,3 +18,17 @@ def test_every_field_of_a_public_value_has_a_description():
     for model in models:
         fields = model.model_json_schema(mode="serialization").get("properties", {})
         assert [name for name, field in fields.items() if not field.get("description")] == []
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, 4), (-1, 4), (-2, -1)])
+def test_a_span_that_ends_before_it_starts_cannot_be_made(start, end):
+    with pytest.raises(ValidationError):
+        Span(start=start, end=end)
+    assert len(Span(start=4, end=4)) == 0
+
+
+def test_the_end_of_a_page_is_the_beginning_of_the_next():
+    spans = [Span(start=0, end=10), Span(start=10, end=20)]
+    pages = tuple(PageSpan(number=number, span=span) for number, span in enumerate(spans, start=1))
+    chunk = make_chunk("A page and the next.").model_copy(update={"page_spans": pages})
+    assert [chunk.page_of(offset) for offset in (0, 9, 10, 19)] == [1, 1, 2, 2]

@@ -93,6 +93,22 @@ def test_future_undated_and_old_are_told_apart():
     ]
 
 
+def test_a_source_may_be_as_old_as_the_limit_and_no_day_older():
+    year = dt.timedelta(days=365)
+    reviewed = Validity(reviewed_on=D(2025, 1, 1))
+    assert kinds(reviewed, D(2026, 1, 1), max_age=year) == []
+    assert kinds(reviewed, D(2026, 1, 2), max_age=year) == [FlagKind.TOO_OLD]
+
+
+def test_a_review_that_is_still_to_come_makes_no_source_younger():
+    year = dt.timedelta(days=365)
+    planned = Validity(effective_from=D(2020, 1, 1), reviewed_on=D(2026, 6, 1))
+    assert kinds(planned, D(2026, 1, 1), max_age=year) == [FlagKind.TOO_OLD]
+    unknown = Validity(reviewed_on=D(2026, 6, 1))
+    assert kinds(unknown, D(2026, 1, 1), max_age=year) == [FlagKind.UNDATED]
+    assert kinds(unknown, D(2026, 6, 1), max_age=year) == []
+
+
 def test_undated_counts_as_current_and_expired_does_not():
     assert current(Validity(), as_of=D(2026, 1, 1))
     assert not current(Validity(valid_until=D(2025, 1, 1)), as_of=D(2026, 1, 1))

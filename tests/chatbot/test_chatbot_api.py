@@ -282,11 +282,32 @@ async def test_every_response_carries_the_security_headers(visitors, path):
     assert headers["referrer-policy"] == "no-referrer"
 
 
-async def test_a_page_of_another_origin_can_write_nothing(visitors):
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/ask"),
+        ("POST", "/api/session"),
+        ("POST", "/api/uploads?name=a.md"),
+        ("DELETE", "/api/chat"),
+        ("PUT", "/api/chat"),
+        ("PATCH", "/api/chat"),
+    ],
+)
+async def test_a_page_of_another_origin_can_write_nothing(visitors, method, path):
     client = await visitors()
     del client.headers["x-chatbot"]
-    response = await client.post("/api/ask", json={"question": "x", "corpus": "test"})
+    response = await client.request(method, path, json={"question": "x", "corpus": "test"})
     assert response.status_code == 403
+
+
+async def test_a_page_of_another_origin_cannot_end_a_conversation(visitors, ask):
+    client = await visitors()
+    await ask(client, "Is the east gate open on Saturdays?")
+    del client.headers["x-chatbot"]
+    assert (await client.delete("/api/chat")).status_code == 403
+    client.headers["x-chatbot"] = "1"
+    events = await ask(client, "And on Sundays?")
+    assert ("followup", {"question": "Is the east gate open on Sundays?"}) in events
 
 
 async def test_a_foreign_host_name_is_refused(visitors):

@@ -109,6 +109,26 @@ async def test_a_file_that_is_too_large_is_refused_while_it_comes(visitors):
 
 
 @pytest.mark.anyio
+async def test_of_a_file_that_says_it_is_too_large_nothing_is_read(visitors):
+    client = await visitors(upload_bytes=1000)
+
+    async def body():
+        sent.append(1)
+        yield b"x"
+
+    sent = []
+    response = await client.post(
+        "/api/uploads",
+        params={"name": "a.md"},
+        content=body(),
+        headers={"content-length": "1001"},
+    )
+    assert response.status_code == 400
+    assert "larger" in response.json()["message"]
+    assert sent == []
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -174,12 +194,34 @@ def test_a_session_ends_with_its_files():
     assert not kept.folder.exists()
 
 
+def test_a_session_that_works_on_a_question_is_neither_expired_nor_made_room_of():
+    now = [0.0]
+    sessions = Sessions(most=1, seconds=10, clock=lambda: now[0])
+    token, asking = sessions.start()
+    asking.asking = 1
+    sessions.start()
+    assert sessions.find(token) is asking
+    now[0] = 30.0
+    assert sessions.find(token) is asking
+    assert asking.folder.exists()
+    asking.asking = 0
+    now[0] = 60.0
+    assert sessions.find(token) is None
+    assert not asking.folder.exists()
+    sessions.close()
+
+
 @given(st.text(max_size=300))
 def test_a_shown_name_is_one_short_line_without_tricks(name):
     shown = shown_name(name)
     assert len(shown) <= 100
     assert shown.isprintable()
     assert "/" not in shown
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_of_any_unicode_encoding_is_text(encoding):
+    assert check_kind("a.txt", "The gate is green.".encode(encoding)) == ".txt"
 
 
 @given(st.text(max_size=30), st.binary(max_size=64))

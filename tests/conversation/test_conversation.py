@@ -307,6 +307,16 @@ def test_without_an_index_nothing_is_checked_again():
         assert conversation.ask("May dogs enter?").outdated == ()
 
 
+def test_a_rewriter_that_returns_nothing_leaves_the_question_as_it_was_asked(rag):
+    class Mute:
+        async def rewrite(self, question, *, earlier):
+            return " \n"
+
+    turn = Conversation(rag, rewriter=Mute()).ask("How long is the notice period?")
+    assert turn.question == turn.asked
+    assert turn.answer.answered
+
+
 def test_an_empty_question_is_an_error_and_no_turn(rag):
     conversation = Conversation(rag)
     with pytest.raises(QuestionError):

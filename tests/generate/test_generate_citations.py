@@ -266,6 +266,18 @@ def test_the_budget_leaves_out_the_lowest_ranked(answering):
     assert [entry["type"] for entry in sent] == ["document", "text"]
 
 
+def test_one_oversized_passage_does_not_push_out_the_others(answering):
+    content = [piece("The fee is 5 euros.", block(0))]
+    long = "Words that fill the window of the model. " * 1_000
+    generation, request, provider = answering(
+        (content, "end_turn"), chunks=(long, TEXT), max_input_tokens=5_000
+    )
+    sent = provider.bodies[0]["messages"][0]["content"]
+    assert [entry["type"] for entry in sent] == ["document", "text"]
+    # The provider counts what it was sent: the place of a pointer is not the chunk's rank.
+    assert generation.draft.claims[0].chunk_id == request.chunks[1].chunk.id
+
+
 def test_the_whole_pipeline_by_name(script, monkeypatch):
     from grounded_rag.options import make_generator, prompt_kind, prompt_set
 

@@ -64,6 +64,13 @@ def test_the_lowest_ranked_chunks_go_first(ask):
     assert messages.estimated_tokens <= whole - 10
 
 
+def test_a_passage_that_takes_the_last_token_of_the_budget_is_shown(ask):
+    request = ask("Q?", "one", "two")
+    whole = build(request).estimated_tokens
+    assert len(build(request, budget=whole).labels) == 2
+    assert len(build(request, budget=whole - 1).labels) == 1
+
+
 def test_one_oversized_chunk_does_not_push_out_the_others(ask):
     request = ask("Q?", "word " * 50_000, "two")
     messages = build(request, budget=6_000)
@@ -140,6 +147,30 @@ def test_the_second_attempt_names_problem_and_nearest_text_by_label(ask, chunk):
     assert "It is 4.2 %." in mending
     assert source.chunk.id not in mending
     assert other.chunk.id not in mending
+
+
+def named(retrieved, chunk_id):
+    return retrieved.model_copy(
+        update={"chunk": retrieved.chunk.model_copy(update={"id": chunk_id})}
+    )
+
+
+@pytest.mark.parametrize(
+    ("ids", "detail", "told"),
+    [
+        (["note", "part", "part-2"], "It is in part-2, not in part.", "It is in {2}, not in {1}."),
+        (["12", "doc"], "It says 12 euros, not 11.", "It says 12 euros, not 11."),
+    ],
+    ids=["an id within another", "an id that may be any word"],
+)  # fmt: skip
+def test_the_second_attempt_puts_labels_for_whole_ids_alone(ask, chunk, ids, detail, told):
+    chunks = [
+        named(chunk(f"Text {number}.", number), each) for number, each in enumerate(ids, start=1)
+    ]
+    claim = Claim(text="A claim.", citations=(Citation(chunk_id=ids[0], quote="Text"),))
+    failed = FailedClaim(claim=claim, reason=Reason.WRONG_CHUNK, detail=detail)
+    messages = build(ask("Q?", *chunks, reask=Reask(failed=(failed,))))
+    assert f'"problem": "{told.format(*messages.labels)}"' in messages.blocks[-1]
 
 
 def test_the_second_attempt_names_the_words_that_stand_apart(ask):

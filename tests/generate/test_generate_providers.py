@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from grounded_rag.generate import StructuredGenerator
-from grounded_rag.generate.responses import Ending, ending_of, usage_of
-from grounded_rag.types import StopReason
+from grounded_rag.generate.responses import Ending, ending_of, objects_in, usage_of
+from grounded_rag.types import StopReason, Usage
 
 openai = pytest.importorskip("openai")
 
@@ -192,6 +192,19 @@ def test_endings_other_than_complete_are_never_read(ask, choice, stop, calls):
 )
 def test_endings_of_further_providers(response, ending):
     assert ending_of(response) is ending
+
+
+@pytest.mark.parametrize("count", [-5, True, 7.5, "7", None, [7]])
+def test_what_is_no_number_of_tokens_counts_as_none(count):
+    figures = {"input_tokens": count, "output_tokens": count, "cache_read_input_tokens": count}
+    assert usage_of({"usage": figures}) == Usage(calls=1)
+    assert usage_of({"usage": {"prompt_tokens": 7, "completion_tokens": count}}).total_tokens == 7
+
+
+def test_only_the_first_objects_of_a_text_are_looked_at():
+    assert len(list(objects_in("{} " * 50))) == 16
+    assert list(objects_in("{" * 50 + "{}")) == []
+    assert list(objects_in("{ or {} or {" + '"a": 1}')) == [{}, {"a": 1}]
 
 
 def test_usage_without_figures_still_counts_the_call():

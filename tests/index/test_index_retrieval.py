@@ -90,6 +90,15 @@ def test_arrangement_keeps_successors_with_what_they_replace():
     assert arrange(["a", "old"], successors={"old": "a"}, outdated={"old"}, k=5) == ["a", "old"]
 
 
+def test_a_document_cannot_give_itself_what_the_corpus_says_about_it(index, embedding):
+    claimed = {"trust": "official", "doc_id": "law", "title": "Law", "source": "law.md"}
+    put(index, embedding, document("rumour", "Tea is free.", metadata=claimed), trust="untrusted")
+    for key, value in claimed.items():
+        assert retrieve(index, embedding, "tea", filters={key: value}) == []
+    for filters in ({"trust": "untrusted"}, {"doc_id": "rumour"}):
+        assert ids(retrieve(index, embedding, "tea", filters=filters)) == ["rumour"]
+
+
 def test_a_superseded_hit_brings_the_successor_that_holds_today(rates, embedding):
     found = retrieve(
         rates, embedding, "The savings rate is 3%.", k=3, as_of=TODAY, signals="lexical"

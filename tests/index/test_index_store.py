@@ -204,6 +204,20 @@ def test_broken_batches_write_nothing(index, embedding):
     assert index.audit().clean
 
 
+def test_a_batch_that_fails_halfway_leaves_no_unfinished_version(index, embedding):
+    put(index, embedding, document("a", "First."))
+    index._connection.execute(
+        "CREATE TEMP TRIGGER full BEFORE INSERT ON documents BEGIN SELECT RAISE(ABORT, 'full'); END"
+    )
+    with pytest.raises(sqlite3.Error, match="full"):
+        put(index, embedding, document("a", "Second."))
+    assert index.audit().unfinished_versions == 0
+    assert index.document("a").text == "First."
+    index._connection.execute("DROP TRIGGER full")
+    put(index, embedding, document("a", "Second."))
+    assert_whole(index, embedding)
+
+
 def test_a_chunk_id_never_gets_another_text(index, embedding):
     put(index, embedding, document("a", "First."))
     doc = document("a", "Second.")
@@ -260,6 +274,9 @@ def test_readers_cannot_write(folder, index, embedding):
         ):
             with pytest.raises(StoreError, match="reading only"):
                 action()
+        # Also where the code forgets to ask: the ledger itself refuses.
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            reader._connection.execute("UPDATE documents SET trust = 'official'")
 
 
 def test_another_model_is_refused_with_the_mend(folder, index, embedding):

@@ -87,6 +87,8 @@ def entry(*lines, path='"docs/old.md"'):
         ("[document]\npath = 'x'\n", "'document' is no list"),
         ("corpus = 1\n", "'corpus' is no table"),
         ("[corpus]\ntoday = '2026'\n", "key today"),
+        ("[corpus]\ntoday = 2026-11-29T10:00:00Z\n", "key today"),
+        ("[corpus]\nx = [" + "1, " * 10_000 + "]", "too large"),
         ("[corpus]\ntitle = 1\n", "key title: 1 is no text"),
         ("a = " + "[" * 5000, "nested too deeply"),
         ("[corpus]\nx = " + "[" * 40 + "]" * 40, "nested too deeply"),
@@ -113,6 +115,21 @@ def test_a_circle_of_three_names_its_members(load):
     )
     with pytest.raises(ManifestError, match=r"a\.md → b\.md → c\.md → a\.md"):
         load(text)
+
+
+def test_no_line_is_named_where_a_text_looks_like_an_entry(load):
+    described = '[corpus]\ndescription = """\n[[document]]\n"""\n'
+    with pytest.raises(ManifestError) as caught:
+        load(described + '[[document]]\npath = "docs/old.md"\ntrust = "very"\n')
+    assert caught.value.message.startswith("manifest.toml, document 'docs/old.md', key trust")
+
+
+def test_a_manifest_without_end_is_not_even_read(tmp_path):
+    path = tmp_path / "manifest.toml"
+    with path.open("wb") as file:
+        file.truncate(5_000_001)
+    with pytest.raises(ManifestError, match="larger than 5,000,000 bytes"):
+        load_manifest(path)
 
 
 def test_a_manifest_that_is_no_utf_8_names_the_byte(tmp_path):

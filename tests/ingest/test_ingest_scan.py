@@ -151,6 +151,14 @@ def test_reading_names_the_document_in_errors_and_takes_overrides(tmp_path):
         read_document(first, max_bytes=5)
 
 
+def test_a_file_that_is_too_large_is_not_even_opened(tmp_path):
+    write(tmp_path, a_md="A long text.")
+    (file,) = scan(tmp_path).files
+    file.path.unlink()
+    with pytest.raises(ReadError, match="12 bytes are more than the limit of 11"):
+        read_document(file, max_bytes=11)
+
+
 def test_a_file_that_vanishes_is_a_read_error(tmp_path):
     write(tmp_path, a_md="a")
     file = scan(tmp_path).files[0]

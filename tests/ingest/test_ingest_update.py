@@ -2,6 +2,7 @@
 
 import pytest
 
+from grounded_rag import GroundedRAG, Policy
 from grounded_rag.errors import IndexLockedError, IndexMismatchError, InputError, ReadError
 from grounded_rag.index.store import Index
 from grounded_rag.ingest.update import update_index
@@ -77,6 +78,41 @@ def test_an_undecodable_file_is_named_with_its_byte_and_the_others_are_kept(fold
     assert "0x00" in failure.message
     assert "3" in failure.message
     assert live(tmp_path) == {"fees.txt", "hours.md"}
+
+
+def test_where_no_file_can_be_read_nothing_is_written(tmp_path):
+    root = tmp_path / "broken"
+    root.mkdir()
+    for name in ("a.txt", "b.txt"):
+        (root / name).write_bytes(b"\x00\x01")
+    with pytest.raises(ReadError, match=r"a\.txt"):
+        run(root, tmp_path)
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_new_way_of_cutting_writes_unchanged_files_again(folder, tmp_path, monkeypatch):
+    from grounded_rag.ingest import update
+
+    run(folder, tmp_path)
+    monkeypatch.setattr(update, "RECIPE", "a later one")
+    assert run(folder, tmp_path).changed == ("fees.txt", "hours.md")
+    assert run(folder, tmp_path).unchanged == ("fees.txt", "hours.md")
+
+
+def test_what_does_not_hold_takes_no_place_where_it_is_excluded(folder, tmp_path):
+    (folder / "manifest.toml").write_text(
+        '[[document]]\npath = "fees.txt"\nvalid_until = 2025-01-31\n', encoding="utf-8"
+    )
+    (folder / "prices.txt").write_text("For a copy we ask 3 euros.\n", encoding="utf-8")
+    update_index([folder], index=tmp_path / "index", embedding=None)
+    found = {}
+    for stale in ("flag", "exclude"):
+        with GroundedRAG.open(
+            tmp_path / "index", embedding=None, policy=Policy(stale=stale, k=1)
+        ) as rag:
+            answer = rag.query("What does a copy cost in euros?", as_of="2026-01-01")
+        found[stale] = [chunk.chunk.doc_id for chunk in answer.trace.retrieved]
+    assert found == {"flag": ["fees.txt"], "exclude": ["prices.txt"]}
 
 
 def test_a_file_that_breaks_keeps_its_earlier_version(folder, tmp_path):

@@ -67,6 +67,13 @@ def test_an_answer_to_the_point_has_no_flag_and_costs_no_judge(ask):
     assert judge.asked == []
 
 
+def test_a_score_at_the_threshold_needs_no_judge(ask):
+    judge = FixedJudge(False)
+    check = RelevanceCheck(embedding=Embedding(), judge=judge, threshold=1.0)
+    assert beside(ask(PERIOD, relevance=check)) == []
+    assert judge.asked == []
+
+
 @pytest.mark.parametrize(
     ("said", "flagged", "words"),
     [
@@ -115,6 +122,21 @@ def test_an_embedding_that_returns_no_number_could_not_check_and_says_no_unliken
     answer = ask(PERIOD, relevance=RelevanceCheck(embedding=Numberless(), judge=judge))
     assert "could not be checked" in beside(answer)[0].detail
     assert judge.asked == []
+
+
+@pytest.mark.parametrize(("most", "asked"), [(1_001, 1), (1_000, 0)])
+def test_no_judge_is_asked_once_the_tokens_are_spent(most, asked):
+    judge = FixedJudge(True)
+    spent = Generation(draft=make_draft(WRITING), usage=Usage(calls=1, input_tokens=1_000))
+    with GroundedRAG(
+        StaticRetriever({"c1": TEXT}),
+        generator=ScriptedGenerator(spent),
+        relevance=RelevanceCheck(embedding=Embedding(), judge=judge),
+        policy=Policy(max_total_tokens=most),
+    ) as rag:
+        answer = rag.query(QUESTION)
+    assert len(judge.asked) == asked
+    assert ["no tokens were left" in flag.detail for flag in beside(answer)] == [True] * (1 - asked)
 
 
 def test_a_refusal_is_never_beside_the_question(ask):

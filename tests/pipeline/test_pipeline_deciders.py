@@ -3,9 +3,9 @@
 import pytest
 
 from grounded_rag import GroundedRAG, Policy, Reason, Signal, Tier
-from grounded_rag.protocols import EntailmentScores, Grade, Judgement, Opinion
+from grounded_rag.protocols import EntailmentScores, Generation, Grade, Judgement, Opinion
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
-from grounded_rag.types import Citation, Claim, Draft
+from grounded_rag.types import Citation, Claim, Draft, Usage
 from grounded_rag.verification.checks import role
 from grounded_rag.verification.support import default_checks
 
@@ -166,3 +166,17 @@ def test_no_decider_overrules_a_hard_check(deciders, claim, reason):
         assert not answer.answered or unproven == "restate"
     for decider in deciders.values():
         assert claim.text not in getattr(decider, "asked", ())
+
+
+@pytest.mark.parametrize(("most", "asked"), [(1_001, 1), (1_000, 0)])
+def test_no_judge_is_asked_once_the_tokens_are_spent(most, asked):
+    judge = FixedJudge(Grade.SUPPORTED)
+    draft = make_draft(("A ticket costs visitors 12 euros.", "c1", TICKET))
+    spent = Generation(draft=draft, usage=Usage(calls=1, input_tokens=1_000))
+    policy = Policy(unproven="refuse", max_total_tokens=most)
+    with GroundedRAG(
+        StaticRetriever(CHUNKS), generator=ScriptedGenerator(spent), judge=judge, policy=policy
+    ) as rag:
+        answer = rag.query(QUESTION)
+    assert len(judge.asked) == asked
+    assert answer.answered == bool(asked)

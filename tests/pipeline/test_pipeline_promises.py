@@ -116,6 +116,14 @@ def test_a_check_that_could_not_be_made_is_never_support(check):
         assert answer.refusal.reason == "could_not_check"
 
 
+def test_what_could_not_be_checked_is_said_also_beside_a_claim_that_is_wrong():
+    quote = "The museum opens at 10:00 every day."
+    wrong = ("It opens at nine.", "c1", "It opens at nine.")
+    script = [make_draft((quote, "c1", quote), wrong)] * 3
+    answer = ask({"c1": quote}, script, Policy(), checks=[raising])
+    assert answer.refusal.reason == "could_not_check"
+
+
 @pytest.mark.parametrize(
     "update",
     [

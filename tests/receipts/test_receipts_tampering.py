@@ -106,6 +106,8 @@ def test_one_changed_character_of_claim_quote_or_sentence_is_told(receipt, data)
         ("text", lambda d: d.update(text="The Everyday Saver pays 9%. [1]")),
         ("status", lambda d: d.update(claims=[])),
         ("status", lambda d: d.update(status="refused")),
+        ("status", lambda d: d.update(refusal={"reason": "claims_failed", "detail": "No."})),
+        ("source", lambda d: d["sources"].append(d["sources"][0])),
         ("sentence", lambda d: d["claims"][0]["citations"][0].update(sentence=RATE[:-5])),
         ("tier", lambda d: d["claims"][0].update(tier="none")),
         ("tier", lambda d: d["claims"][0].update(tier="confirmed")),
@@ -129,6 +131,19 @@ def test_a_hash_computed_again_does_not_help(receipt, kind, change):
     check = verify_receipt(seal(edited(receipt, change)))
     assert kind in [problem.kind for problem in check.altered]
     assert "hash" not in [problem.kind for problem in check.altered]
+
+
+def test_without_texts_a_quote_is_still_as_long_as_its_span(bank):
+    receipt = bank.answer(RATE).receipt(include_text=False)
+    assert not altered(receipt)
+
+    def change(data):
+        citation = data["claims"][0]["citations"][0]
+        for span in ("chunk_span", "document_span"):
+            citation[span]["end"] += 20
+
+    check = verify_receipt(seal(edited(receipt, change)))
+    assert [problem.kind for problem in check.altered] == ["span"]
 
 
 def test_a_claim_that_another_version_let_pass_is_no_alteration(receipt):
