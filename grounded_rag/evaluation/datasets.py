@@ -35,15 +35,10 @@ class Answerable(StrEnum):
 
 
 class GoldQuote(Frozen):
-    """One place that carries the fact: a document and characters copied from it.
+    """One place that carries the fact: a document and characters copied from it."""
 
-    Attributes:
-        file: Id of the document, usually its path in the corpus.
-        quote: A literal slice of the document's canonical text.
-    """
-
-    file: str
-    quote: str
+    file: str = Field(description="Id of the document, usually its path in the corpus.")
+    quote: str = Field(description="A literal slice of the document's canonical text.")
 
 
 class GoldPiece(Frozen):
@@ -55,25 +50,14 @@ class GoldPiece(Frozen):
 class GoldenItem(Frozen):
     """One question with what a person knows about its answer; only `question` is needed.
 
-    Attributes:
-        id: Unique name; without one, a hash of question and `as_of`.
-        kind: Kind of question, for breakdowns.
-        tags: Traps, languages and the like, for breakdowns.
-        question: The question as a user asks it.
-        as_of: Moment for which the answer should hold, or None for today.
-        answerable: Whether the documents answer it; None where nobody has said so. Where
-            the field is left out, a given `expected` or `gold` means yes.
-        expected: The right answer in plain words.
-        gold: The needed pieces of evidence; the evidence is complete with one place of each.
-        unanswered: For `part`: the literal part of the question that stays open.
-        note: Remark for people.
-        split: Such as "dev" or "test".
+    `as_of` is the moment for which the answer should hold, None for today. `answerable` is None
+    where nobody has said so; where it is left out, a given `expected` or `gold` means yes.
     """
 
-    id: str = ""
-    kind: str = ""
-    tags: tuple[str, ...] = ()
-    question: str
+    id: str = Field(default="", description="Unique; by default a hash of question and `as_of`.")
+    kind: str = Field(default="", description="Kind of question, for breakdowns.")
+    tags: tuple[str, ...] = Field(default=(), description="Traps, languages, and so on.")
+    question: str = Field(description="As a user asks it.")
     as_of: Annotated[
         Instant | None,
         BeforeValidator(lambda value: parse_instant(value) if isinstance(value, str) else value),
@@ -82,11 +66,11 @@ class GoldenItem(Frozen):
     answerable: Annotated[
         Answerable | None, BeforeValidator(lambda value: None if value == "" else value)
     ] = None
-    expected: str = ""
-    gold: tuple[GoldPiece, ...] = ()
-    unanswered: str = ""
-    note: str = ""
-    split: str = ""
+    expected: str = Field(default="", description="The right answer in plain words.")
+    gold: tuple[GoldPiece, ...] = Field(default=(), description="One place of each piece will do.")
+    unanswered: str = Field(default="", description="For `part`: the literal part that stays open.")
+    note: str = Field(default="", description="Remark for people.")
+    split: str = Field(default="", description='Such as "dev" or "test".')
 
     @model_validator(mode="before")
     @classmethod
@@ -184,23 +168,16 @@ def _read(line: str) -> GoldenItem | str:
 
 
 class GoldenStats(Frozen):
-    """Size and balance of a golden set.
-
-    Attributes:
-        answerable: Number of items by answerable, "unlabelled" included.
-        missing: Items still missing to `USEFUL`.
-        widest: Half-width of the 95 % interval of a rate of one half over all items: the
-            coarsest ruler that the set is.
-    """
+    """Size and balance of a golden set."""
 
     items: int
-    answerable: dict[str, int]
+    answerable: dict[str, int] = Field(description='Items by label, "unlabelled" included.')
     kinds: dict[str, int]
     splits: dict[str, int]
     with_gold: int
     with_expected: int
-    missing: int
-    widest: float
+    missing: int = Field(description="Items still missing to `USEFUL`.")
+    widest: float = Field(description="Half-width of the 95 % interval of a rate of one half.")
 
 
 def golden_stats(items: Sequence[GoldenItem]) -> GoldenStats:
@@ -372,18 +349,12 @@ _LONGEST = 400
 
 
 class GoldenTemplates(Frozen):
-    """What was written for a person to fill in.
-
-    Attributes:
-        answerable: Templates with a passage to ask about.
-        unanswerable: Blank templates for questions that the documents do not answer.
-        documents: Documents that passages were taken from.
-    """
+    """What was written for a person to fill in."""
 
     path: Path
-    answerable: int
-    unanswerable: int
-    documents: int
+    answerable: int = Field(description="With a passage to ask about.")
+    unanswerable: int = Field(description="Blank: for questions that have no answer.")
+    documents: int = Field(description="Documents that passages come from.")
 
 
 class _Candidate(NamedTuple):

@@ -30,15 +30,10 @@ from grounded_rag.types import Frozen, Usage
 
 
 class ClaimParts(Frozen):
-    """The parts of one claim.
-
-    Attributes:
-        claim: The claim.
-        parts: What it says, one statement each, in order; the claim itself if it is one.
-    """
+    """The parts of one claim."""
 
     claim: str
-    parts: tuple[str, ...]
+    parts: tuple[str, ...] = Field(description="One statement each; the claim itself if it is one.")
 
 
 class Decomposed(Frozen):

@@ -11,6 +11,8 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import NamedTuple
 
+from pydantic import Field
+
 from grounded_rag.evaluation.catalogue import unflagged_outdated
 from grounded_rag.evaluation.datasets import Answerable, GoldenItem
 from grounded_rag.evaluation.gold import (
@@ -72,21 +74,13 @@ class FailureKind(StrEnum):
 
 
 class Diagnosis(Frozen):
-    """The verdict on one record.
-
-    Attributes:
-        kind: What went wrong.
-        why: The evidence for it, in one sentence.
-        area: Where the fix belongs.
-        fix: What to try.
-        reason: Where it was refused although claims were drafted: why nothing of them was shown.
-    """
+    """The verdict on one record."""
 
     kind: FailureKind
-    why: str
-    area: Area
-    fix: str
-    reason: Reason | None = None
+    why: str = Field(description="The evidence for it, in one sentence.")
+    area: Area = Field(description="Where the fix belongs.")
+    fix: str = Field(description="What to try.")
+    reason: Reason | None = Field(default=None, description="Why a refused draft was withheld.")
 
 
 def diagnose(judged: JudgedRecord) -> Diagnosis:

@@ -22,17 +22,11 @@ from grounded_rag.types import Frozen
 
 
 class Bound(Frozen):
-    """What one metric must keep to; the interval's unfavourable end counts, not the point.
+    """What one metric must keep to; the interval's unfavourable end counts, not the point."""
 
-    Attributes:
-        min: Least value of the interval's lower end.
-        max: Greatest value of the interval's upper end.
-        trials: Least number of things counted.
-    """
-
-    min: Share | None = None
-    max: Share | None = None
-    trials: Annotated[int, Field(ge=0)] = 1
+    min: Share | None = Field(default=None, description="Least value of the interval's bottom.")
+    max: Share | None = Field(default=None, description="Greatest value of the interval's top.")
+    trials: int = Field(default=1, ge=0, description="Fewest things counted.")
 
     @model_validator(mode="after")
     def _something(self) -> Bound:
@@ -44,13 +38,11 @@ class Bound(Frozen):
 class BaselineRule(Frozen):
     """How a run is held against its baseline.
 
-    Attributes:
-        metrics: Paired metrics that may not get worse: those of the headline, or one's own.
-        alpha: Least p-value of the exact McNemar test that still counts as chance.
-        max_worse: Most items that may get worse in one metric, chance or not; None sets no limit.
+    A McNemar p-value of `alpha` or more counts as chance. More than `max_worse` items that got
+    worse in one metric fail, chance or not; None sets no limit.
     """
 
-    metrics: tuple[str, ...] = PAIRED
+    metrics: tuple[str, ...] = Field(default=PAIRED, description="Those that may not get worse.")
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     max_worse: Annotated[int, Field(ge=0)] | None = None
 
@@ -58,29 +50,21 @@ class BaselineRule(Frozen):
 class GateRules(Frozen):
     """The content of a gate file.
 
-    Attributes:
-        bounds: Bounds by metric.
-        baseline: Rules for the comparison with a baseline.
-        max_failed: Most items that could not be scored in some metric, errors included.
+    `max_failed` is the most items that may be unscored in some metric, errors included.
     """
 
-    bounds: dict[str, Bound] = Field(default_factory=dict)
+    bounds: dict[str, Bound] = Field(default_factory=dict, description="By metric.")
     baseline: BaselineRule = BaselineRule()
     max_failed: Annotated[int, Field(ge=0)] = 0
 
 
 class GateCheck(Frozen):
-    """One rule, such as "faithful_answers >= 0.95", and what came of it.
-
-    Attributes:
-        detail: What was found, in one sentence.
-        items: Ids of the items that it names.
-    """
+    """One rule, such as "faithful_answers >= 0.95", and what came of it."""
 
     name: str
     passed: bool
     detail: str
-    items: tuple[str, ...] = ()
+    items: tuple[str, ...] = Field(default=(), description="Ids of the items that it names.")
 
 
 class GateResult(Frozen):
@@ -245,21 +229,14 @@ class Flip(Frozen):
 
 
 class Paired(Frozen):
-    """One metric over the items that both runs have scored.
-
-    Attributes:
-        both: Items scored in both runs.
-        p_value: Exact two-sided McNemar test: the chance of so uneven a split of the flips, or a
-            more uneven one, if each flip were as likely to go either way.
-        flips: The items that flipped, worse ones first.
-    """
+    """One metric over the items that both runs have scored."""
 
     metric: str
-    both: int
+    both: int = Field(description="Items scored in both runs.")
     worse: int
     better: int
-    p_value: float
-    flips: tuple[Flip, ...] = ()
+    p_value: float = Field(description="Two-sided, of the exact McNemar test over the flips.")
+    flips: tuple[Flip, ...] = Field(default=(), description="Items that flipped, worse first.")
 
     @property
     def summary(self) -> str:
@@ -275,20 +252,14 @@ class Paired(Frozen):
 
 
 class Comparison(Frozen):
-    """A run beside its baseline.
-
-    Attributes:
-        only_baseline: Number of items that only the baseline has.
-        only_run: Number of items that only the run has.
-        differences: What the runs were made with that is not the same.
-    """
+    """A run beside its baseline; `differences` are those in what they were made with."""
 
     baseline: str
     run: str
     same_golden: bool
     metrics: tuple[Paired, ...]
-    only_baseline: int = 0
-    only_run: int = 0
+    only_baseline: int = Field(default=0, description="Number of items that only the baseline has.")
+    only_run: int = Field(default=0, description="Number of items that only the run has.")
     differences: tuple[str, ...] = ()
 
     def metric(self, name: str) -> Paired:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from pydantic import Field
+
 from grounded_rag.evaluation.datasets import GoldenItem, GoldQuote
 from grounded_rag.evaluation.records import EvalRecord, GoldPlace, JudgedRecord
 from grounded_rag.text.numbers import find_quantities
@@ -113,14 +115,9 @@ _SAME = frozenset({Agreement.SAME, Agreement.WEAKER, Agreement.UNIT_ADDED})
 
 
 class Completeness(Frozen):
-    """What of the expected answer is in the answer.
+    """What of the expected answer is in the answer."""
 
-    Attributes:
-        wanted: Facts looked for, as text; empty where nothing can be compared by value.
-        missing: Those that were not found.
-    """
-
-    wanted: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = Field(default=(), description="Empty: cannot be compared by value.")
     missing: tuple[str, ...] = ()
 
 

@@ -46,20 +46,12 @@ BY_CONSTRUCTION = (
 
 
 class Cell(NamedTuple):
-    """One cell of a table.
-
-    Attributes:
-        text: What it says.
-        tone: What it means, for colours.
-        data: Whether the text is of a question, a document, a model or a user's code, and so may
-            hold markup; what is not data is written in this package.
-        note: What a rendering with room for it adds: the name that gate files use.
-    """
+    """One cell of a table."""
 
     text: str
     tone: Tone = ""
-    data: bool = False
-    note: str = ""
+    data: bool = False  # written by a user, a document or a model: may hold markup
+    note: str = ""  # what a rendering with room for it adds: the name in gate files
 
 
 class Group(NamedTuple):
@@ -88,37 +80,21 @@ class MetricLine(NamedTuple):
 
 
 class ReportLayout(NamedTuple):
-    """Everything that reports show besides the answers themselves.
+    """Everything that reports show besides the answers themselves."""
 
-    Attributes:
-        facts: What the run was made with.
-        gate: What the gate says, where there is one.
-        headline: The metrics that are shown first.
-        metrics: All metrics in words.
-        table: All metrics.
-        comparison: The run beside its baseline, where there is one.
-        flips: What flipped, by metric; a metric without a flip is absent.
-        costs: What it cost, in words; "" where that is unknown.
-        latency: Seconds of each stage.
-        kinds: Counts by kind of question.
-        went_wrong: Number of items by what went wrong, in words.
-        items: The questions.
-        missing: Items without a record.
-    """
-
-    facts: tuple[str, ...]
+    facts: tuple[str, ...]  # what the run was made with
     gate: GateResult | None
     headline: tuple[MetricLine, ...]
     metrics: tuple[MetricLine, ...]
-    table: Table
+    table: Table  # of all metrics
     comparison: Comparison | None
-    flips: dict[str, Table]
-    costs: str
+    flips: dict[str, Table]  # by metric; one without a flip is absent
+    costs: str  # "" where unknown
     latency: Table
     kinds: Table
     went_wrong: tuple[str, ...]
     items: tuple[ItemRow, ...]
-    missing: int
+    missing: int  # items without a record
 
     @property
     def wrong_items(self) -> tuple[ItemRow, ...]:

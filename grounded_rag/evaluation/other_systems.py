@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import InputError
@@ -121,21 +121,13 @@ def _judged_once(
 
 
 class RecordedAnswer(Frozen):
-    """One answer of another system.
-
-    Attributes:
-        item: What is known about the question.
-        text: The answer.
-        contexts: What was retrieved, best first.
-        claims: The system's own claims with citations; empty where it gives prose alone.
-        refused: Whether the record says that it declined; None where it does not say.
-    """
+    """One answer of another system."""
 
     item: GoldenItem
     text: str
     contexts: tuple[RetrievedChunk, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    refused: bool | None = None
+    claims: tuple[Claim, ...] = Field(default=(), description="Empty where it gives prose alone.")
+    refused: bool | None = Field(default=None, description="None where the record does not say.")
 
 
 class UnreadableLine(Frozen):

@@ -42,15 +42,10 @@ _ENDS = ".!?…。！？｡．؟۔।॥"
 
 
 class Attributed(NamedTuple):
-    """An answer in prose as claims.
+    """An answer in prose as claims."""
 
-    Attributes:
-        draft: Its statements, each with the places that carry it best, or with none.
-        apart: Its parts that state nothing.
-    """
-
-    draft: Draft
-    apart: tuple[str, ...]
+    draft: Draft  # statements with the places that carry them best
+    apart: tuple[str, ...]  # parts that state nothing
 
 
 def attribute(
@@ -76,15 +71,10 @@ def attribute(
 
 
 class ProseStatement(NamedTuple):
-    """A part of an answer that states something.
+    """A part of an answer that states something."""
 
-    Attributes:
-        text: Its words, presentation taken off.
-        block: Number of the paragraph, item or row that it stands in.
-    """
-
-    text: str
-    block: int
+    text: str  # presentation taken off
+    block: int  # number of its paragraph, item or row
 
 
 class ProseParts(NamedTuple):
@@ -173,12 +163,7 @@ _PEELED = 4
 
 
 class _Reader:
-    """Reads the units of an answer one after the other.
-
-    Attributes:
-        statements: The statements found so far.
-        apart: What states nothing, so far.
-    """
+    """Reads the units of an answer one after the other."""
 
     def __init__(self, contexts: Sequence[str]) -> None:
         self.statements: list[ProseStatement] = []
@@ -190,7 +175,6 @@ class _Reader:
         self._block = 0
 
     def read(self, text: str) -> None:
-        """Read an answer without citation marks."""
         units = group_units(text)
         table: list[Unit] = []
         for at, unit in enumerate(units):

@@ -87,15 +87,7 @@ def replay(
 
 
 class _Replay:
-    """How the records of one run are judged now.
-
-    Attributes:
-        policy: The policy in force now.
-        fingerprint: Fingerprint of policy and prompts: the recorded one under the recorded policy,
-            else one of its own. Answers given live under that policy carry another, since a
-            replay asks nobody again; so no certificate or calibration speaks of both.
-        unchanged: Whether nothing that judges has changed: recorded verdicts are kept then.
-    """
+    """How the records of one run are judged now."""
 
     def __init__(
         self,
@@ -112,6 +104,8 @@ class _Replay:
         self._refusal = meta.refusal or default_refusal()
         now = check_identities(checks)
         same_policy = self.policy.model_dump(mode="json") == meta.policy
+        # Under another policy it differs from that of answers given live as well: a replay asks
+        # nobody again, so no certificate or calibration speaks of both.
         self.fingerprint = (
             meta.fingerprint
             if same_policy or not meta.fingerprint
@@ -126,7 +120,6 @@ class _Replay:
         )
 
     def meta(self, run_id: str) -> RunMeta:
-        """Return what the replayed run is made with."""
         return self._meta.model_copy(
             update={
                 "id": run_id,
@@ -139,7 +132,6 @@ class _Replay:
         )
 
     async def judge(self, record: EvalRecord) -> EvalRecord:
-        """Return the record as it would have come out now."""
         if record.error is not None:
             return record
         if record.other is not None:

@@ -46,21 +46,13 @@ class Latency(Frozen):
 
 
 class Costs(Frozen):
-    """What the answers of a run cost together; other systems' answers carry no costs.
-
-    Attributes:
-        answers: Answers counted.
-        usage: Calls and tokens, summed.
-        reasked: Answers that took more than one draft.
-        reasks: Drafts beyond the first, summed.
-        money: What the tokens cost, or None without prices.
-    """
+    """What the answers of a run cost together; other systems' answers carry no costs."""
 
     answers: int = 0
     usage: Usage = Usage()
-    reasked: int = 0
-    reasks: int = 0
-    money: float | None = None
+    reasked: int = Field(default=0, description="Answers that took more than one draft.")
+    reasks: int = Field(default=0, description="Drafts beyond the first.")
+    money: float | None = Field(default=None, description="None without prices.")
     currency: str = ""
     latency: tuple[Latency, ...] = ()
 
@@ -78,28 +70,20 @@ class Standing(StrEnum):
 
 
 class ItemRow(Frozen):
-    """One item of a run.
-
-    Attributes:
-        answerable: Its label, or "".
-        standing: What became of it.
-        diagnosis: What went wrong, if anything.
-        confidence: Relevance of the answer to its question: raw and uncalibrated; None where it
-            was not scored.
-        paired: Yes or no by metric, for comparing runs; a metric that says nothing is absent.
-        unscored: Why some metric could not score it; "" where all could.
-    """
+    """One item of a run."""
 
     id: str
     kind: str = ""
     split: str = ""
-    answerable: str = ""
+    answerable: str = Field(default="", description='Its label, or "".')
     question: str = ""
     standing: Standing
     diagnosis: Diagnosis
-    confidence: float | None = None
-    paired: dict[str, bool] = Field(default_factory=dict)
-    unscored: str = ""
+    confidence: float | None = Field(default=None, description="Relevance of the answer, raw.")
+    paired: dict[str, bool] = Field(
+        default_factory=dict, description="By metric, for comparing runs."
+    )
+    unscored: str = Field(default="", description="Why some metric could not score it.")
 
     @property
     def wrong(self) -> str:
@@ -126,26 +110,18 @@ class KindRow(Frozen):
 class EvalReport(Frozen):
     """Everything that a run amounts to, without the texts of its answers.
 
-    Attributes:
-        meta: What the run was made with.
-        metrics: Every metric.
-        costs: What it cost.
-        kinds: Counts by kind of question.
-        diagnoses: Number of items by what went wrong.
-        items: One row an item, by id.
-        open_support: Support scores of the claims of answers that hold open ones, by id; None for
-            a claim that is not open.
-        missing: Items of the golden set that have no record yet.
+    `open_support` has the support scores of claims by item, for answers with open ones; None for
+    a claim that is not open.
     """
 
     meta: RunMeta
     metrics: tuple[MetricResult, ...]
     costs: Costs
     kinds: tuple[KindRow, ...]
-    diagnoses: dict[str, int]
-    items: tuple[ItemRow, ...]
+    diagnoses: dict[str, int] = Field(description="Items by what went wrong.")
+    items: tuple[ItemRow, ...] = Field(description="One row for each item, by id.")
     open_support: dict[str, tuple[float | None, ...]] = Field(default_factory=dict)
-    missing: int = 0
+    missing: int = Field(default=0, description="Items of the golden set that have no record yet.")
 
     def metric(self, name: str) -> MetricResult:
         """Return one metric by its name.
@@ -269,19 +245,14 @@ def _count(rows: Iterable[ItemRow], *standings: Standing) -> int:
 
 
 class OpenClaims(Frozen):
-    """The open claims of a run.
+    """The open claims of a run, with their mean figure and the figures by item; None is unknown.
 
-    Attributes:
-        claims: How many there are.
-        mean: Mean of their figures; None without any.
-        calibrated: Whether the figures are P(true) by a calibrated model. Otherwise they are raw
-            support scores, which order claims and are no probabilities.
-        by_item: The figures by item, in the order of its open claims; None is unknown.
+    A calibrated figure is P(true). Raw support scores order claims and are no probabilities.
     """
 
     claims: int
     mean: Share | None = None
-    calibrated: bool = False
+    calibrated: bool = Field(default=False, description="P(true); else raw support scores.")
     by_item: dict[str, tuple[Share | None, ...]] = Field(default_factory=dict)
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from pydantic import Field
 
 from grounded_rag.errors import GroundedRAGError, InputError
 from grounded_rag.evaluation.datasets import GoldenItem, golden_hash, load_golden, select
@@ -25,19 +26,12 @@ from grounded_rag.types import Frozen
 
 
 class Progress(Frozen):
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes:
-        done: Items with a record, resumed ones included.
-        total: Items to cover.
-        item: Id of the item just done.
-        errors: Errors so far in this call.
-    """
-
-    done: int
-    total: int
-    item: str = ""
-    errors: int = 0
+    done: int = Field(description="Items with a record, resumed ones included.")
+    total: int = Field(description="Items to cover.")
+    item: str = Field(default="", description="The item just done.")
+    errors: int = Field(default=0, description="In this call.")
 
 
 ProgressHook = Callable[[Progress], object]
@@ -45,23 +39,14 @@ ProgressHook = Callable[[Progress], object]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to run.
+    """How to run."""
 
-    Attributes:
-        concurrency: Most questions under way at once.
-        relevance: Embedding of the first pass, or None for no relevance.
-        threshold: Least first-pass score of an answer to the point.
-        judge: Confirms what the first pass doubts.
-        prices: Prices of tokens.
-        progress: Called after each item.
-    """
-
-    concurrency: int = 4
-    relevance: SentenceEmbedding | None = None
-    threshold: float = DEFAULT_THRESHOLD
-    judge: RelevanceJudge | None = None
+    concurrency: int = 4  # most questions under way at once
+    relevance: SentenceEmbedding | None = None  # of the first pass; None: no relevance
+    threshold: float = DEFAULT_THRESHOLD  # least first-pass score of an answer to the point
+    judge: RelevanceJudge | None = None  # confirms what the first pass doubts
     prices: Prices | None = None
-    progress: ProgressHook | None = None
+    progress: ProgressHook | None = None  # called after each item
 
 
 def evaluate(

@@ -43,12 +43,7 @@ RECORDS = "records.jsonl"
 
 
 class Run:
-    """A folder with one run. One process may append to it; any number may read.
-
-    Attributes:
-        folder: The folder.
-        meta: What the run was made with.
-    """
+    """A folder with one run. One process may append to it; any number may read."""
 
     def __init__(self, folder: Path, meta: RunMeta) -> None:
         self.folder = folder

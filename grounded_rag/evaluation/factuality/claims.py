@@ -31,29 +31,22 @@ def _as_tuple(value: object) -> object:
 class ClaimInput(Frozen):
     """What scorers may look at; only claim and evidence are always there.
 
-    Attributes:
-        claim: The claim's text.
-        evidence: Cited text; one string stands for a list of one.
-        question: The question, or None if unknown.
-        title: Title of the evidence: context for names, never evidence.
-        token_logprobs: Natural logarithms of the probabilities that a model without the evidence
-            gives to the claim's tokens.
+    A lone string of evidence stands for a list of one. `token_logprobs` are the natural logarithms
+    of the probabilities that a model without the evidence gives to the claim's tokens.
     """
 
     claim: Annotated[str, Field(min_length=1)]
     evidence: Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
     question: str | None = None
-    title: str = ""
+    title: str = Field(default="", description="Context for names, never evidence.")
     token_logprobs: tuple[Annotated[float, Field(le=0)], ...] = ()
 
 
 class LabelledClaim(ClaimInput):
     """A claim that a person has judged.
 
-    Attributes:
-        true: Whether it is true.
-        group: What the claim belongs to, such as its answer. Claims of a group are never split
-            between fitting and measuring. A claim with "" is a group alone.
+    Claims of one `group`, such as an answer, are never split between fitting and measuring.
+    A claim with "" is a group alone.
     """
 
     true: bool

@@ -27,15 +27,10 @@ from grounded_rag.version import __version__
 
 
 class Curve(Frozen):
-    """A rising curve through knots, linear between them and level beyond the last.
+    """A rising curve through knots, linear between them and level beyond the last."""
 
-    Attributes:
-        x: Scores of the knots, rising.
-        y: Calibrated shares at the knots, between 0 and 1, never falling.
-    """
-
-    x: tuple[float, ...]
-    y: tuple[float, ...]
+    x: tuple[float, ...] = Field(description="Scores of the knots, rising.")
+    y: tuple[float, ...] = Field(description="Shares between 0 and 1, never falling.")
 
     @model_validator(mode="after")
     def _rising(self) -> Self:
@@ -86,17 +81,11 @@ class Measured(Frozen):
 
 
 class Factuality(Frozen):
-    """How likely one claim is true, and why.
+    """How likely one claim is true, and why."""
 
-    Attributes:
-        p_true: P(true), or None if a score is missing: no figure is better than an invented one.
-        scores: The scores that were combined, calibrated where the model calibrates.
-        raw: The scorers' own numbers.
-    """
-
-    p_true: Share | None
-    scores: ClaimScores
-    raw: ClaimScores
+    p_true: Share | None = Field(description="None if a score is missing.")
+    scores: ClaimScores = Field(description="What was combined: calibrated, or raw.")
+    raw: ClaimScores = Field(description="The scorers' own numbers.")
 
 
 class ClaimFactuality(Frozen):
@@ -107,34 +96,19 @@ class ClaimFactuality(Frozen):
 
 
 class FactualityModel(Frozen):
-    """A fitted combination of scores; its JSON is the artefact that `calibrate` writes.
-
-    Attributes:
-        kind: Marks the JSON as a factuality model.
-        schema_version: Version of this format.
-        variant: What is calibrated.
-        scorers: Names of the three scorers: faithfulness, if faithful, if unfaithful.
-        fingerprint: Fingerprint of policy and prompts whose claims it was fitted on.
-        if_faithful: Curve of the second scorer, or None.
-        if_unfaithful: Curve of the third scorer, or None.
-        fitted_on: Number of labelled claims.
-        base_rate: Share of them that is true.
-        labels_hash: SHA-256 over the labelled claims.
-        held_out: Figures on claims not fitted on, by cross-fitting.
-        package_version: Version of grounded_rag that fitted it.
-    """
+    """A fitted combination of scores; its JSON is the artefact that `calibrate` writes."""
 
     kind: Literal["grounded-rag/factuality-model"] = "grounded-rag/factuality-model"
     schema_version: Literal[1] = 1
     variant: Variant
-    scorers: tuple[str, str, str]
+    scorers: tuple[str, str, str] = Field(description="Faithfulness, if faithful, if unfaithful.")
     fingerprint: Annotated[str, Field(min_length=1)]
-    if_faithful: Curve | None = None
-    if_unfaithful: Curve | None = None
-    fitted_on: Annotated[int, Field(ge=0)] = 0
-    base_rate: Share = 0.0
-    labels_hash: str = ""
-    held_out: tuple[Measured, ...] = ()
+    if_faithful: Curve | None = Field(default=None, description="Curve of the second scorer.")
+    if_unfaithful: Curve | None = Field(default=None, description="Curve of the third scorer.")
+    fitted_on: int = Field(default=0, ge=0, description="Labelled claims.")
+    base_rate: Share = Field(default=0.0, description="Share of true claims.")
+    labels_hash: str = Field(default="", description="SHA-256 over the labelled claims.")
+    held_out: tuple[Measured, ...] = Field(default=(), description="On claims not fitted on.")
     package_version: str = __version__
 
     @model_validator(mode="after")
@@ -258,14 +232,7 @@ def _calibrated(curve: Curve | None, score: float | None) -> float | None:
 
 
 class ScoredItem(Frozen):
-    """One answered question of a run with the probabilities of its claims.
-
-    Attributes:
-        item: Id of the golden item.
-        question: The question.
-        claims: The shipped claims, in order.
-        lowest: What `lowest_probability` says of them.
-    """
+    """One answered question of a run with the probabilities of its claims."""
 
     item: str
     question: str

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from pydantic import Field
+
 from grounded_rag.errors import InputError, MissingExtraError
 from grounded_rag.evaluation.factuality import calibration_metrics
 from grounded_rag.evaluation.factuality.claims import LabelledClaim
@@ -30,18 +32,11 @@ _BATCH = 32
 
 
 class Calibration(Frozen):
-    """A fitted model, with the raw figures to compare its own with.
+    """A fitted model, with the raw figures to compare its own with."""
 
-    Attributes:
-        model: The model, fitted on all claims; its `held_out` is from cross-fitting.
-        raw: The same figures of the raw combination, on the same parts.
-        given: Number of labelled claims given, including those without a score.
-        notes: What a reader of the figures should know.
-    """
-
-    model: FactualityModel
-    raw: tuple[Measured, ...]
-    given: int
+    model: FactualityModel = Field(description="Fitted on all claims; measured by cross-fitting.")
+    raw: tuple[Measured, ...] = Field(description="The same figures of the raw combination.")
+    given: int = Field(description="Labelled claims, those without a score included.")
     notes: tuple[str, ...] = ()
 
 
@@ -244,15 +239,10 @@ def fit_curve(scores: Sequence[float], labels: Sequence[bool]) -> Curve:
 
 
 class CrossFit(Frozen):
-    """Probabilities of claims from models that were fitted on other groups of claims.
+    """Probabilities of claims from models that were fitted on other groups of claims."""
 
-    Attributes:
-        probabilities: P(true) of each claim, in the order of the rows.
-        folds: Number of the part that each claim was left out with.
-    """
-
-    probabilities: tuple[float, ...]
-    folds: tuple[int, ...]
+    probabilities: tuple[float, ...] = Field(description="P(true) of each claim, in order.")
+    folds: tuple[int, ...] = Field(description="The part that each claim was left out with.")
 
 
 def cross_fit(

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from grounded_rag.answer import Answer
 from grounded_rag.resources import data_file
@@ -37,28 +37,19 @@ class ReviewReason(StrEnum):
 
 
 class ReviewItem(Frozen):
-    """One answer for a person. It holds the question as it was asked: treat it as personal data.
+    """One answer for a person. It holds the question as it was asked: treat it as personal data."""
 
-    Attributes:
-        at: When it was queued.
-        reasons: Why it was queued; never empty.
-        text: The text shown to the user.
-        sources: Ids of the cited documents.
-        fingerprint: SHA-256 over policy and prompts.
-        probability: Lowest P(true) of a claim, if it was scored.
-    """
-
-    at: AwareDatetime
-    reasons: tuple[ReviewReason, ...]
+    at: AwareDatetime = Field(description="When it was queued.")
+    reasons: tuple[ReviewReason, ...] = Field(description="Never empty.")
     question: str
-    text: str
+    text: str = Field(description="What the user saw.")
     status: AnswerStatus
     refusal: RefusalReason | None = None
     flags: tuple[FlagKind, ...] = ()
-    sources: tuple[str, ...] = ()
+    sources: tuple[str, ...] = Field(default=(), description="Ids of the cited documents.")
     generator: str = ""
-    fingerprint: str = ""
-    probability: float | None = None
+    fingerprint: str = Field(default="", description="SHA-256 over policy and prompts.")
+    probability: float | None = Field(default=None, description="Lowest P(true) of a claim.")
 
 
 def review_reasons(

@@ -30,37 +30,24 @@ class LiveScores(Frozen):
 class Budget(Frozen):
     """What scoring may cost in one window of time.
 
-    Attributes:
-        answers: Most answers scored.
-        tokens: Most tokens. They are checked before each answer, so the last one may exceed them.
-        seconds: Length of the window.
+    Tokens are checked before each answer, so the last one may exceed them.
     """
 
     answers: Annotated[int, Field(ge=0)] = 1_000
     tokens: Annotated[int, Field(ge=0)] = 1_000_000
-    seconds: Annotated[float, Field(gt=0)] = 3_600.0
+    seconds: float = Field(default=3_600.0, gt=0, description="Length of the window.")
 
 
 class SamplerStats(Frozen):
-    """What became of the answers that a sampler was shown.
-
-    Attributes:
-        seen: All of them.
-        scored: Answers that were scored.
-        failed: Answers at which the scorer raised.
-        dropped_full: Chosen, and dropped because the queue was full.
-        dropped_budget: Chosen, and dropped because the budget was spent.
-        dropped_closed: Still waiting when the sampler was closed, or shown to it later.
-        usage: Tokens that scoring cost.
-    """
+    """What became of the answers that a sampler was shown."""
 
     seen: int = 0
     scored: int = 0
-    failed: int = 0
-    dropped_full: int = 0
-    dropped_budget: int = 0
-    dropped_closed: int = 0
-    usage: Usage = Usage()
+    failed: int = Field(default=0, description="The scorer raised.")
+    dropped_full: int = Field(default=0, description="Chosen while the queue was full.")
+    dropped_budget: int = Field(default=0, description="Chosen when the budget was spent.")
+    dropped_closed: int = Field(default=0, description="Waiting or shown after `close`.")
+    usage: Usage = Field(default=Usage(), description="Tokens that scoring cost.")
 
     @property
     def dropped(self) -> int:
