@@ -58,9 +58,8 @@ _RESTS_ON = {
 def catalogue(*, relevance_threshold: float | None = None) -> tuple[MetricSpec, ...]:
     """Return all built-in metrics, the headline first.
 
-    Args:
-        relevance_threshold: Least first-pass score of an answer to the point; None where no
-            first pass was run.
+    `relevance_threshold` is the least first-pass score of an answer to the point; None where no
+    first pass was run.
     """
     answerable = partial(MetricSpec, group="answerable questions")
     unanswerable = partial(MetricSpec, group="unanswerable questions")

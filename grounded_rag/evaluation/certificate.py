@@ -235,7 +235,6 @@ def _bounds(report: EvalReport, *, confidence: float, wanted: float | None) -> I
 
 
 def _fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
-    """Return a fuzzer's report as bounds."""
     tampers, benign = report.total("tamper"), report.total("benign")
     return Fuzzed(
         corpus=report.corpus,

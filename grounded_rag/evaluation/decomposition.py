@@ -64,9 +64,7 @@ Decomposition = Literal["off", "sentences"] | Decomposer
 def with_decomposition(judge: Judge, decompose: Decomposition = "sentences") -> Judge:
     """Return a judge that grades claims part by part, all of which must be supported.
 
-    Args:
-        judge: Grades the parts.
-        decompose: "off" returns `judge` itself: one grade per claim.
+    "off" returns `judge` itself: one grade for each claim.
     """
     if decompose == "off":
         return judge
@@ -295,16 +293,11 @@ _MAX_PARTS = 40
 
 
 def checked_parts(claim: str, parts: Sequence[str], *, question: str | None = None) -> ClaimParts:
-    """Return the parts that a model gave, made safe.
+    """Return the parts that a model gave, made safe; the question's names may stand for pronouns.
 
     If the parts together lack a content word, a number or a negation of the claim, the claim itself
     becomes a further part, so that no error can hide in what was left out. If they add a word that
     neither claim nor question has, the claim is split into sentences instead.
-
-    Args:
-        claim: The claim.
-        parts: What the model says it consists of; empty if it said nothing.
-        question: The question, whose names may stand for pronouns.
     """
     given = tuple(part.strip() for part in parts if part.strip())
     said = _content(" ".join(given))

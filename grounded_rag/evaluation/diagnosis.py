@@ -324,12 +324,10 @@ class _Facts:
 
     @cached_property
     def rank(self) -> int | None:
-        """1-based rank of the first retrieved chunk with the fact, or None."""
         return first_rank(self._judged.retrieved, self._holds)
 
     @cached_property
     def places(self) -> tuple[Located, ...]:
-        """Usable places that the claims cite."""
         return tuple(
             check.located
             for claim in self._judged.claims
@@ -339,7 +337,6 @@ class _Facts:
 
     @cached_property
     def cited(self) -> bool:
-        """Whether a claim cites the fact."""
         if self._item.gold:
             return any(on_gold(of_citation(place), self._judged.record) for place in self.places)
         holders = {chunk.chunk.id for chunk in self._judged.retrieved if self._holds(chunk)}
@@ -347,11 +344,9 @@ class _Facts:
 
     @cached_property
     def compared(self) -> Completeness:
-        """What the reader was shown, against the expected answer."""
         return answer_completeness(self._judged)
 
     def best_cited_rank(self) -> int | None:
-        """Return the rank of the first retrieved chunk that a claim cites."""
         ids = {place.chunk_id for place in self.places}
         return first_rank(self._judged.retrieved, lambda chunk: chunk.chunk.id in ids)
 
@@ -361,7 +356,6 @@ class _Facts:
         return all(pieces_covered(kept, self._judged.record)) if self._item.gold else bool(kept)
 
     def claim_beside_gold(self) -> ClaimVerdict | None:
-        """Return a claim that cites no gold place at all, or None."""
         for claim in self._judged.claims:
             places = [check.located for check in claim.citations if check.located is not None]
             if not any(on_gold(of_citation(place), self._judged.record) for place in places):
@@ -369,27 +363,23 @@ class _Facts:
         return None
 
     def unconfirmed(self) -> ClaimVerdict | None:
-        """Return a claim that nothing has shown, or None."""
         return next(
             (c for c in self._judged.claims if is_open(c) or c.status is ClaimStatus.UNCHECKED),
             None,
         )
 
     def why_missing(self) -> str:
-        """Say in one sentence where the fact should have come from."""
         files = dict.fromkeys(option.file for option in self._gold_options)
         where = f" of {', '.join(list(files)[:3])}" if files else ""
         return f"None of the {len(self._judged.retrieved)} retrieved chunks holds the fact{where}."
 
     def piece_rank(self, piece: int) -> int | None:
-        """Return the rank of the first retrieved chunk on one gold piece, or None."""
         record = self._judged.record
         return first_rank(
             self._judged.retrieved, lambda chunk: on_piece(of_chunk(chunk), record, piece)
         )
 
     def uncited_piece(self) -> int | None:
-        """Return the 0-based number of the first needed piece that is not cited, or None."""
         covered = pieces_covered(map(of_citation, self.places), self._judged.record)
         return next((number for number, have in enumerate(covered) if not have), None)
 

@@ -297,7 +297,6 @@ def _about(model: FactualityModel) -> str:
 
 
 def _answer(seen: JudgedRecord, row: ItemRow, likely: Sequence[float | None]) -> Iterator[str]:
-    """Yield one answer as a folded section; P(true) of its claims in order, where known."""
     item = seen.item
     name = escape(row.id)
     yield f'<details class="answer" data-row="{name}" id="a-{name}">'

@@ -149,7 +149,6 @@ def _facts(report: EvalReport) -> Iterator[str]:
 
 
 def _rate(result: MetricResult) -> str:
-    """Return a percentage, a mean, or the metric's state."""
     if result.value is None:
         return result.state.replace("_", " ")
     return f"{result.value:.1%}" if result.kind == "share" else f"{result.value:.3f}"

@@ -102,11 +102,7 @@ def load_metric(named: str) -> Metric[JudgedRecord]:
 def own_metrics(
     metrics: Sequence[Metric[JudgedRecord]], *, taken: Iterable[str] = ()
 ) -> tuple[MetricSpec, ...]:
-    """Return a user's own metrics as those of a run.
-
-    Args:
-        metrics: The metrics.
-        taken: Names of other metrics.
+    """Return a user's own metrics as those of a run; their names must differ from `taken` ones.
 
     Raises:
         ConfigError: One is no metric, or its name is taken.

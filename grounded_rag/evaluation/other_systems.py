@@ -140,12 +140,8 @@ class UnreadableLine(Frozen):
 def judge_other(answer: RecordedAnswer | UnreadableLine, *, rules: Rules) -> EvalRecord:
     """Verify a recorded answer and return its record.
 
-    A refusal is decided by structure: the record says so, or the whole text is the refusal string
-    in force, presentation aside. No phrases are guessed.
-
-    Args:
-        answer: What was read.
-        rules: The rules in force; their refusal string is that of the system.
+    A refusal is decided by structure: the record says so, or the whole text is the system's refusal
+    string (that of the rules), presentation aside. No phrases are guessed.
     """
     if isinstance(answer, UnreadableLine):
         return EvalRecord(item=answer.item, error=answer.error)
@@ -210,10 +206,8 @@ def read_answers(
 ) -> Iterator[RecordedAnswer | UnreadableLine]:
     """Yield the recorded answers of a file, one in memory at a time.
 
-    Args:
-        path: JSON lines; for `ragas` and `llamaindex` also one JSON list.
-        format: Shape of the records; see `docs/evaluation.md`.
-        golden: Items that add labels and gold, matched by id, else by question.
+    The file holds JSON lines or, for `ragas` and `llamaindex`, one JSON list; `docs/evaluation.md`
+    shows the records. Golden items add labels and gold, matched by id, else by question.
 
     Raises:
         InputError: The file cannot be read.
@@ -390,7 +384,6 @@ def _text(value: Any) -> str:
 
 
 def _unreadable(number: int, row: Mapping[str, Any], error: Exception) -> UnreadableLine:
-    """Return why a line cannot be used, under its own id and question where it says them."""
     hint = "docs/evaluation.md shows the shape of each format."
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]

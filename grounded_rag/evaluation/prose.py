@@ -55,13 +55,9 @@ def attribute(
     question: str | None = None,
     rules: Rules | None = None,
 ) -> Attributed:
-    """Return an answer as claims with the places that carry them best.
+    """Return an answer as claims with the places in `contexts` that carry them best.
 
-    Args:
-        text: The answer, as prose.
-        contexts: What it was written from.
-        question: The question, which is never evidence.
-        rules: The rules in force; what they name as deciders is not asked here.
+    The question is never evidence. What the rules name as deciders is not asked here.
     """
     parts = prose_parts(text, [context.chunk.text for context in contexts])
     lookup = _Lookup(contexts, question, rules or Rules())
@@ -87,10 +83,8 @@ class ProseParts(NamedTuple):
 def prose_parts(text: str, contexts: Sequence[str] = ()) -> ProseParts:
     """Take an answer in prose apart.
 
-    Args:
-        text: The answer as it was shown.
-        contexts: What it was written from. A sentence that stands there is a statement, whatever
-            it looks like, and a bracket that stands there is no citation mark.
+    A sentence that stands in `contexts` is a statement, whatever it looks like, and a bracket that
+    stands there is no citation mark.
     """
     reader = _Reader(contexts)
     reader.read(_without_citations(without_unseen(text), contexts, reader.apart))
@@ -151,7 +145,6 @@ def _line_without_marks(line: str, quotes: Sequence[str]) -> str:
 
 
 def _ends_at(line: str, position: int) -> bool:
-    """Whether a sentence ends at a place of a line."""
     rest = line[position:].lstrip(" *_")
     return not rest or rest[0] in _ENDS
 
@@ -163,8 +156,6 @@ _PEELED = 4
 
 
 class _Reader:
-    """Reads the units of an answer one after the other."""
-
     def __init__(self, contexts: Sequence[str]) -> None:
         self.statements: list[ProseStatement] = []
         self.apart: list[str] = []
@@ -299,7 +290,6 @@ def _is_title(text: str, unit: Unit, after: Unit | None) -> bool:
 
 
 def _names_sources(body: str) -> bool:
-    """Whether a line is the title of a list of sources."""
     bare = re.sub(r"[#*_:：\s]+", " ", body).strip().casefold()
     return bare in _words().sources
 
@@ -318,8 +308,6 @@ def _plain(text: str) -> str:
 
 
 class _Words(NamedTuple):
-    """The lists of `prose.toml` as they are used."""
-
     reference: re.Pattern[str]
     reports: re.Pattern[str]
     behind: re.Pattern[str]
@@ -402,8 +390,6 @@ _GRADES = {
 
 
 class _Lookup:
-    """Looks up places in the contexts of one answer."""
-
     def __init__(
         self, contexts: Sequence[RetrievedChunk], question: str | None, rules: Rules
     ) -> None:
@@ -513,7 +499,6 @@ def _covering(sentence: str, places: Sequence[_Place]) -> tuple[_Place, ...]:
 
 
 def _together(found: Sequence[_Placed]) -> tuple[str, list[tuple[_Place, ...]]]:
-    """Return claims as one, with all of their places."""
     places = {
         (place.chunk.chunk.id, place.span.start): place for each in found for place in each.places
     }

@@ -87,8 +87,6 @@ def replay(
 
 
 class _Replay:
-    """How the records of one run are judged now."""
-
     def __init__(
         self,
         meta: RunMeta,
@@ -228,8 +226,6 @@ def _kept_flags(before: Answer, again: Answer) -> Iterator[Flag]:
 
 
 class _RecordedRetriever:
-    """A retriever that returns what was retrieved."""
-
     def __init__(self, chunks: Sequence[RetrievedChunk]) -> None:
         self._chunks = chunks
 
@@ -239,8 +235,6 @@ class _RecordedRetriever:
 
 
 class _RecordedGenerator:
-    """A generator that returns the recorded drafts in order."""
-
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self._left = iter(attempts)
 
@@ -278,12 +272,7 @@ class _RecordedSignals:
         self.names = frozenset(name for case in self._by_case.values() for name in case)
 
     def play(self, name: str, *, otherwise: SupportCheck | None) -> SupportCheck:
-        """Return a check that answers from the record.
-
-        Args:
-            name: Name of the recorded check.
-            otherwise: What to ask about a claim that is not on record; None leaves it unsaid.
-        """
+        """Return a check that answers from the record, and asks `otherwise` about new claims."""
 
         def recorded(case: ClaimCase) -> Signal | None:
             known = self._by_case.get(_key(case.claim.text, (p.located for p in case.evidence)))

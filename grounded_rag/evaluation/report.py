@@ -260,11 +260,9 @@ def open_claims(
     support: Mapping[str, tuple[float | None, ...]],
     likely: Mapping[str, tuple[float | None, ...]] | None = None,
 ) -> OpenClaims:
-    """Return the open claims of a run with their figures.
+    """Return the open claims of a run with their figures, each given by item.
 
-    Args:
-        support: Support scores of its claims by item; None for a claim that is not open.
-        likely: P(true) of its claims by item, where a calibrated model gives it.
+    `support` has None for a claim that is not open; `likely` is P(true) by a calibrated model.
     """
     found: dict[str, tuple[float | None, ...]] = {}
     for item, scores in support.items():
@@ -285,8 +283,6 @@ _STAGES = ("retrieve", "generate", "verify", "total")
 
 
 class _CostTally:
-    """Sums the costs of records."""
-
     def __init__(self, prices: Prices | None) -> None:
         self._prices = prices
         self._usage = Usage()
@@ -303,7 +299,6 @@ class _CostTally:
                 seconds.append(getattr(answer.timings, stage))
 
     def result(self) -> Costs:
-        """Return the sums."""
         if not self._drafts:
             return Costs()
         return Costs(

@@ -132,7 +132,6 @@ async def aevaluate(
 
 
 def _continued(folder: Path, meta: RunMeta) -> Run:
-    """Return the run in a folder to go on with, or a new one."""
     if not Run.exists(folder):
         return Run.create(folder, meta)
     run = Run.open(folder)
@@ -159,7 +158,6 @@ def _continued(folder: Path, meta: RunMeta) -> Run:
 async def _ask_all(
     rag: GroundedRAG, items: Sequence[GoldenItem], run: Run, options: Options, done: int
 ) -> None:
-    """Write a record an item as it is done, at most `concurrency` under way."""
     text_of = text_reader(rag)
     state = Progress(done=done, total=done + len(items))
     if options.progress is not None:
@@ -246,13 +244,7 @@ def write_run(
 ) -> EvalReport:
     """Write records that nobody has to be asked for as they come, and return their report.
 
-    Args:
-        meta: What the run is made with.
-        records: The records.
-        folder: Folder of the run; None keeps nothing but the report.
-        metrics: A user's own metrics.
-        progress: Called after each record.
-        wanted: Ids that should have a record; what is left of them is missing.
+    Without a folder nothing but the report is kept. Ids of `wanted` without a record are missing.
     """
     builder = ReportBuilder(meta, metrics=metrics)
     done = errors = 0

@@ -264,8 +264,7 @@ def policy_fingerprint(**options: Unpack[RAGOptions]) -> str:
 def fingerprint_of(path: Path | str) -> str:
     """Return the fingerprint of the policy under which something was made.
 
-    Args:
-        path: Folder of a run, or a JSON file with an answer or a receipt.
+    It is read from the folder of a run, or from a JSON file with an answer or a receipt.
 
     Raises:
         InputError: It cannot be read, or says nothing about its policy.
@@ -332,7 +331,6 @@ def meta_of(
 
 
 def _generator_name(rag: GroundedRAG) -> str:
-    """Return what the generator calls itself, or how it was named."""
     parts = rag._parts
     for attribute in ("name", "model"):
         value = getattr(parts.generator, attribute, None)

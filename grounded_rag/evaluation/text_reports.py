@@ -192,13 +192,8 @@ def terminal_report(
 ) -> RenderableType:
     """Return the report for a terminal: metrics, what went wrong, the gate, the next step.
 
-    Args:
-        report: The report.
-        run: Folder of the run.
-        gate: What the gate says, where there is one.
-        comparison: The run beside its baseline, where there is one.
-        html: File of the HTML report, where one was written.
-        unshown: The run's open claims with their figures.
+    `run` is the folder of the run, `html` the HTML report where one was written, and `unshown` are
+    the run's open claims.
     """
     layout = lay_out(report, gate=gate, comparison=comparison)
     parts: list[RenderableType] = [_terminal_table(layout.table)]
@@ -231,7 +226,6 @@ def error_lines(report: EvalReport) -> Iterator[str]:
 
 
 def _open_claims(unshown: OpenClaims) -> str:
-    """Say how likely the open claims are, in one line."""
     figure = "P(true)" if unshown.calibrated else "support score"
     mean = "unknown" if unshown.mean is None else f"{unshown.mean:.2f}"
     hint = (

@@ -181,14 +181,10 @@ def bootstrap(
 ) -> Interval | None:
     """Return the percentile bootstrap interval of a figure; None if it is never defined.
 
-    Args:
-        figure: Computes the figure of the claims with the given indexes, which may repeat.
-        count: Number of claims.
-        groups: What each claim belongs to. Claims of one group are drawn together, because claims
-            of one answer are no independent observations. None draws claims singly.
-        resamples: Number of resamples; those in which the figure is undefined are left out.
-        confidence: Share of resamples between the ends.
-        seed: Seed of the draws; the same seed gives the same interval.
+    `figure` gets indexes of claims, which may repeat. Claims of one group are drawn together,
+    because claims of one answer are no independent observations. Without groups, they are drawn
+    singly.
+    Resamples in which the figure is undefined are left out.
     """
     members: dict[str, list[int]] = {}
     for index in range(count):

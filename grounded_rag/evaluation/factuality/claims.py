@@ -60,8 +60,7 @@ def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
     """Read labelled claims from a JSON Lines file; each line holds the fields of `LabelledClaim`.
 
     Raises:
-        InputError: The file cannot be read, is empty, or a line is no labelled claim; the message
-            names the line.
+        InputError: The file cannot be read, is empty, or has a line that is no labelled claim.
     """
     path = Path(path)
     try:

@@ -138,12 +138,8 @@ class FactualityModel(Frozen):
     ) -> tuple[Factuality, ...]:
         """Return P(true) of each claim, in order.
 
-        Args:
-            claims: Claims with their evidence.
-            scorers: The scorers that the model was fitted with; None takes the built-in ones.
-
         Raises:
-            ConfigError: The model was fitted with other scorers.
+            ConfigError: The model was fitted with other scorers; None stands for the built-in ones.
         """
         used = scorers or builtin_scorers()
         if used.names != self.scorers:
@@ -200,10 +196,8 @@ class FactualityModel(Frozen):
     def load(cls, path: Path | str, *, fingerprint: str | None = None) -> Self:
         """Read a model that `save` or `grounded-rag calibrate` wrote.
 
-        Args:
-            path: The file.
-            fingerprint: Fingerprint of the policy in force, such as `Answer.fingerprint`; a model
-                fitted under another one is refused. None leaves that to `score_answer`.
+        `fingerprint` is that of the policy in force, such as `Answer.fingerprint`; None leaves the
+        comparison to `score_answer`.
 
         Raises:
             InputError: The file is no factuality model.
@@ -276,11 +270,7 @@ def score_run(
 ) -> tuple[ScoredItem, ...]:
     """Return the answered questions of a run, the least probable first.
 
-    Args:
-        run: The run; refusals and errors are left out.
-        model: A model fitted under the run's policy.
-        scorers: The scorers that it was fitted with; None takes the built-in ones.
-        progress: Called after each record with the number of records done.
+    `progress` is called after each record with the number of records done.
 
     Raises:
         ConfigError: The run was made under another policy, or the scorers differ.

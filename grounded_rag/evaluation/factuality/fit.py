@@ -52,14 +52,8 @@ def calibrate_claims(
 ) -> Calibration:
     """Fit a model on labelled claims and measure it on claims not fitted on.
 
-    Args:
-        claims: Labelled claims, made under one policy.
-        fingerprint: Fingerprint of that policy.
-        variant: What to calibrate.
-        scorers: The scorers; None takes the built-in ones.
-        folds: Parts of the cross-fit; a group is never split between them.
-        resamples: Resamples of the bootstrap.
-        progress: Called after each batch with the number of claims scored.
+    All claims are made under one policy, whose fingerprint is given. A group is never split between
+    the `folds` of the cross-fit. `progress` is called with the number of claims scored so far.
 
     Raises:
         InputError: There are too few claims, or all have one label.
@@ -158,13 +152,7 @@ def fit(
     scorers: tuple[str, str, str],
     fingerprint: str,
 ) -> FactualityModel:
-    """Fit the curves of a variant.
-
-    Args:
-        rows: Scored claims with their labels.
-        variant: What to calibrate.
-        scorers: Names of the scorers that gave the scores.
-        fingerprint: Fingerprint of the policy under which the claims were made.
+    """Fit the curves of a variant on scored claims that were made under one policy.
 
     Raises:
         InputError: There are no claims, or none that look faithful, or none that do not.
@@ -306,12 +294,8 @@ def measure(
 ) -> tuple[Measured, ...]:
     """Return ROC-AUC, PR-AUC, PRR, ECE and Brier with bootstrap intervals.
 
-    Args:
-        probabilities: P(true) of each claim.
-        labels: Whether it is true.
-        groups: What each claim belongs to, drawn together by the bootstrap.
-        folds: Parts of a cross-fit. Ranking figures are then the mean over the parts.
-        resamples: Number of resamples; 0 leaves the intervals out.
+    Claims of one group are drawn together. With the folds of a cross-fit, ranking figures are the
+    mean over its parts. No resamples leave the intervals out.
     """
     all_claims = range(len(labels))
     measured = []

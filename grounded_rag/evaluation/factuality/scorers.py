@@ -89,12 +89,9 @@ def builtin_scorers(*, entailment: EntailmentModel | None = None) -> Scorers:
 
     Without an entailment model, faithfulness is the lexical support score, and both conditional
     scores are the blend with the built-in embedding (of words alone if that cannot be loaded).
-    None of these knows the subject beyond the evidence, so the third score can only say how
-    certain it is that a claim is unfaithful.
-
-    Args:
-        entailment: Scores faithfulness and, as MaxNLI, faithful claims. The blend stays for the
-            unfaithful ones.
+    With one, it scores faithfulness and, as MaxNLI, faithful claims. None of these knows the
+    subject beyond the evidence, so the third score can only say how certain it is that a claim is
+    unfaithful.
     """
     # Imported here: who fits or reads a model with other scorers needs no embedding.
     from grounded_rag.index.embedding import default_embedding
@@ -209,7 +206,6 @@ class Blend:
 
 
 def _most_alike(part: str, evidence: Sequence[str]) -> list[str]:
-    """Return the sentences of the evidence that share most words with a part of the claim."""
     if len(evidence) <= _MAX_EMBEDDED:
         return list(evidence)
     return sorted(evidence, key=lambda text: -shared_words(part, (text,)))[:_MAX_EMBEDDED]

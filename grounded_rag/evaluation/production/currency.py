@@ -143,7 +143,6 @@ def _details(
     max_age: dt.timedelta | None,
     soon: dt.timedelta,
 ) -> dict[CurrencyState, str]:
-    """Return one sentence for each state of a document other than `CURRENT`."""
     details = {
         _STATES[finding.kind]: finding.detail
         for finding in staleness(validity, as_of=as_of, max_age=max_age)

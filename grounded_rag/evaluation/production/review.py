@@ -55,12 +55,9 @@ class ReviewItem(Frozen):
 def review_reasons(
     answer: Answer, *, probability: float | None = None, least: float = 0.7
 ) -> tuple[ReviewReason, ...]:
-    """Return why a person should look at an answer; empty if there is no reason.
+    """Return why a person should look at an answer, if its lowest P(true) is `probability`.
 
-    Args:
-        answer: The answer.
-        probability: Lowest P(true) of its claims, if it was scored.
-        least: P(true) below which an answer is queued.
+    A P(true) below `least` is a reason; None stands for an answer that was not scored.
     """
     reasons: list[ReviewReason] = []
     if answer.status is AnswerStatus.REFUSED:
@@ -98,10 +95,10 @@ class ReviewQueue:
         most_bytes: int = 100_000_000,
         now: Callable[[], dt.datetime] | None = None,
     ) -> None:
-        """Choose where items go.
+        """Queue to a file, which is appended to, or to a function.
 
         Args:
-            target: A file to append to, or a function.
+            target: The file or the function.
             least: P(true) below which an answer is queued.
             most_bytes: Size of the file beyond which items are dropped and counted.
             now: Clock, for tests.

@@ -250,9 +250,7 @@ def each(*hooks: Hook) -> Hook:
 def factuality_score(model: FactualityModel, *, scorers: Scorers | None = None) -> LiveScorer:
     """Return a scorer for `LiveSampler`: the lowest P(true) of an answer's claims.
 
-    Args:
-        model: A fitted model; an answer given under another policy cannot be scored.
-        scorers: The scorers that it was fitted with; None takes the built-in ones.
+    An answer given under another policy than the model's cannot be scored.
     """
 
     def score(answer: Answer) -> LiveScores:
