@@ -27,7 +27,7 @@ from grounded_rag.types import Frozen
 
 
 class Subject(Frozen):
-    """What a certificate speaks about; under anything else it says nothing."""
+    """The system and data that a certificate holds for; it says nothing about any other."""
 
     fingerprint: str = Field(description='SHA-256 over policy and prompts; "" for another system.')
     generator: str
@@ -111,15 +111,8 @@ class Certificate(Frozen):
         return (*self.bounds, *fuzzed)
 
     def bound(self, name: str) -> ErrorBound:
-        """Return one bound by its name.
-
-        Raises:
-            KeyError: There is none of that name.
-        """
-        for each in self.bounds:
-            if each.name == name:
-                return each
-        raise KeyError(name)
+        """Return one bound by its name; without it, raise `KeyError`."""
+        return {each.name: each for each in self.bounds}[name]
 
 
 def certify_run(
@@ -201,27 +194,25 @@ class _Errors(NamedTuple):
     unscored: int
     trials: int
 
-    @classmethod
-    def of(cls, metric: MetricResult, *, errors_are_hits: bool) -> _Errors:
-        hits = round(metric.hits)
-        errors = hits if errors_are_hits else metric.trials - hits
-        return cls(errors, metric.failed, metric.trials + metric.failed)
 
-    def plus(self, other: _Errors) -> _Errors:
-        return _Errors(*map(sum, zip(self, other, strict=True)))
+def _errors(metric: MetricResult, *, are_hits: bool) -> _Errors:
+    hits = round(metric.hits)
+    errors = hits if are_hits else metric.trials - hits
+    return _Errors(errors, metric.failed, metric.trials + metric.failed)
 
 
 def _bounds(report: EvalReport, *, confidence: float, wanted: float | None) -> Iterator[ErrorBound]:
-    answered = _Errors.of(report.metric("right_refusals"), errors_are_hits=False)
-    wrong = _Errors.of(report.metric("wrong_answers"), errors_are_hits=True)
-    refused = _Errors.of(report.metric("false_refusals"), errors_are_hits=True)
+    answered = _errors(report.metric("right_refusals"), are_hits=False)
+    wrong = _errors(report.metric("wrong_answers"), are_hits=True)
+    refused = _errors(report.metric("false_refusals"), are_hits=True)
     if not answered.trials and not refused.trials:
         raise InputError(
             "No question of the run says whether it can be answered.",
             hint="Label the golden set: `answerable`, and `gold` where it is.",
         )
+    passed = _Errors(*map(sum, zip(answered, wrong, strict=True)))
     for name, says, counted, wish in (
-        ("false_pass", "labelled questions that got a wrong answer", answered.plus(wrong), wanted),
+        ("false_pass", "labelled questions that got a wrong answer", passed, wanted),
         ("answered_unanswerable", "unanswerable questions that were answered", answered, None),
         (
             "wrong_citation",

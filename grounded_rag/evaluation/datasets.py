@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from grounded_rag.errors import InputError
 from grounded_rag.statistics import clopper_pearson
@@ -19,6 +19,8 @@ from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Document, Frozen, Instant, Span
 from grounded_rag.validity import parse_instant
+
+Model = TypeVar("Model", bound=BaseModel)
 
 USEFUL = 100
 """Least number of items with which a rate says something; 200 are better."""
@@ -88,14 +90,14 @@ class GoldenItem(Frozen):
 
 
 def load_golden(path: Path | str) -> tuple[GoldenItem, ...]:
-    """Read a golden set, one JSON object a line; blank lines are skipped.
+    """Read a golden set, one JSON object on each line; blank lines are skipped.
 
     Raises:
         InputError: A line is no item, or an id comes twice; the message names it.
     """
     items: list[GoldenItem] = []
     seen: set[str] = set()
-    for number, item in _read_lines(Path(path)):
+    for number, item in read_lines(Path(path), GoldenItem):
         if isinstance(item, str):
             raise InputError(
                 f"{path} line {number}: {item}",
@@ -144,8 +146,12 @@ def golden_hash(items: Iterable[GoldenItem]) -> str:
     return digest.hexdigest()
 
 
-def _read_lines(path: Path) -> Iterator[tuple[int, GoldenItem | str]]:
-    """Yield the number of each line with its item, or with what is wrong with it."""
+def read_lines(path: Path, shape: type[Model]) -> Iterator[tuple[int, Model | str]]:
+    """Yield each line of a JSON Lines file by its number: what it holds, or what is wrong with it.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -153,18 +159,22 @@ def _read_lines(path: Path) -> Iterator[tuple[int, GoldenItem | str]]:
     # Not splitlines(): a quote may hold U+2028 and other marks that are no ends of lines in JSON.
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield number, _read(line)
+            yield number, _read(line, shape)
 
 
-def _read(line: str) -> GoldenItem | str:
+def _read(line: str, shape: type[Model]) -> Model | str:
     try:
-        return GoldenItem.model_validate(json.loads(line))
+        return shape.model_validate(json.loads(line))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "item"
-        return f"{place}: {first['msg']}"
+        return first_problem(error)
     except (ValueError, RecursionError) as error:
-        return f"no JSON: {error}"
+        return f"it is no JSON: {error}"
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the first thing that is wrong, behind its place where it has one."""
+    first = error.errors(include_url=False)[0]
+    return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
 
 
 class GoldenStats(Frozen):
@@ -200,7 +210,7 @@ def _count(values: Iterable[str]) -> dict[str, int]:
 
 
 class GoldenFinding(Frozen):
-    """One thing to mend in a golden set, at a line or an id.
+    """One thing to correct in a golden set, at a line or an id.
 
     An `error` makes a measurement wrong; a `warning` makes it weak.
     """
@@ -235,7 +245,7 @@ def check_golden(path: Path | str, *, documents: Mapping[str, str] | None = None
     """
     items: list[GoldenItem] = []
     findings: list[GoldenFinding] = []
-    for number, item in _read_lines(Path(path)):
+    for number, item in read_lines(Path(path), GoldenItem):
         if isinstance(item, str):
             findings.append(_error("schema", f"line {number}", item))
         else:
@@ -409,31 +419,17 @@ def new_golden(
 
 
 def _template(name: str, passage: _Candidate | None) -> dict[str, object]:
-    gold = (
-        [] if passage is None else [{"any_of": [{"file": passage.doc_id, "quote": passage.quote}]}]
-    )
-    note = (
-        "Ask what no document answers, near to what they do answer; set answerable to no."
-        if passage is None
-        else "Ask what this passage answers, in a user's words; set answerable and expected."
-    )
-    return {
-        "id": name,
-        "kind": "",
-        "tags": [],
-        "question": "",
-        "as_of": None,
-        "answerable": "",
-        "expected": "",
-        "gold": gold,
-        "unanswered": "",
-        "note": note,
-        "split": "",
-    }
+    gold: list[object] = []
+    note = "Ask what no document answers, near to what they do answer; set answerable to no."
+    if passage is not None:
+        gold = [{"any_of": [{"file": passage.doc_id, "quote": passage.quote}]}]
+        note = "Ask what this passage answers, in a user's words; set answerable and expected."
+    blank: dict[str, object] = dict.fromkeys(GoldenItem.model_fields, "")
+    return blank | {"id": name, "tags": [], "as_of": None, "gold": gold, "note": note}
 
 
 def _drawn(documents: Sequence[Document], count: int, seed: int) -> list[_Candidate]:
-    """Return passages of all documents in turn, in an order that hangs on the seed alone."""
+    """Return passages of all documents in turn, in an order that depends on the seed alone."""
     queues = [sorted(_passages(document, seed)) for document in documents]
     queues = sorted(queue for queue in queues if queue)
     drawn: list[_Candidate] = []

@@ -1,4 +1,4 @@
-"""Why was this answer wrong? One verdict a record, with its evidence and the fix to try."""
+"""Why was this answer wrong? One verdict for each record, with its evidence and the fix to try."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ def diagnose(judged: JudgedRecord) -> Diagnosis:
     The order of the rules is the order of causes: an answer from a source out of force, or from
     text in which the fact was not, is not the fault of its wording.
     """
+    # Corrected on the even ids of corpora/demo/failures.jsonl alone: the odd ones measure it.
     kind, why = _verdict(judged)
     area, fix = _fixes().kinds[kind]
     reason = _main_reason(judged.withheld) if kind is FailureKind.WRONG_REFUSAL else None
@@ -176,7 +177,7 @@ def _verdict(judged: JudgedRecord) -> _Verdict:
 
 
 def is_known(item: GoldenItem) -> bool:
-    """Whether anybody has said what the fact is that answers a question."""
+    """Whether the golden item says what the answer is."""
     return bool(item.gold) or bool(item.expected.strip())
 
 

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.catalogue import PAIRED, catalogue
+from grounded_rag.evaluation.datasets import first_problem
 from grounded_rag.evaluation.metrics import MetricResult, MetricState, own_metrics
 from grounded_rag.evaluation.report import EvalReport, ItemRow, OwnMetrics
 from grounded_rag.protocols import Share
@@ -105,10 +106,9 @@ def load_gate(path: Path | str, *, metrics: OwnMetrics = ()) -> GateRules:
     try:
         rules = GateRules.model_validate(tomllib.loads(Path(path).read_text(encoding="utf-8")))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = f"{path}: {where}: {first['msg']}" if where else f"{path}: {first['msg']}"
-        raise InputError(message, hint="docs/evaluation.md shows a gate file.") from error
+        raise InputError(
+            f"{path}: {first_problem(error)}", hint="docs/evaluation.md shows a gate file."
+        ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}.", hint="Give a TOML file.") from error
     # Found now, and not when every question has been asked.
@@ -263,15 +263,8 @@ class Comparison(Frozen):
     differences: tuple[str, ...] = ()
 
     def metric(self, name: str) -> Paired:
-        """Return the comparison of one metric.
-
-        Raises:
-            KeyError: It is no paired metric.
-        """
-        for paired in self.metrics:
-            if paired.metric == name:
-                return paired
-        raise KeyError(name)
+        """Return the comparison of one metric; where it is not paired, raise `KeyError`."""
+        return {paired.metric: paired for paired in self.metrics}[name]
 
 
 def compare(run: EvalReport, baseline: EvalReport) -> Comparison:
@@ -361,7 +354,7 @@ def _differences(run: EvalReport, baseline: EvalReport) -> Iterator[str]:
 
 
 def _uncompared(left: int, new: int) -> tuple[str, ...]:
-    """Say that items are not compared: dropping those that went wrong is one way to look better."""
+    """Name items that only one run has: leaving out wrong ones makes a run look better."""
     if not left and not new:
         return ()
     return (f"items not compared: {left} in the baseline alone, {new} in this run alone",)

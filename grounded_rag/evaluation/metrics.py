@@ -124,7 +124,7 @@ def own_metrics(
 def _own_metric(metric: Any) -> MetricSpec:
     if (
         not callable(metric)
-        # A class would be called once a record and count nothing; an awaitable is no count.
+        # A call of a class makes an object and counts nothing; an awaitable is no count either.
         or isinstance(metric, type)
         or inspect.iscoroutinefunction(metric)
     ):

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.datasets import GoldenItem, load_golden
+from grounded_rag.evaluation.datasets import GoldenItem, first_problem, load_golden
 from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
 from grounded_rag.evaluation.prose import attribute
 from grounded_rag.evaluation.records import (
@@ -102,7 +102,7 @@ def evaluate_answers(
 def _judged_once(
     answers: Iterable[RecordedAnswer | UnreadableLine], rules: Rules
 ) -> Iterator[EvalRecord]:
-    """Yield a record an answer; one whose id came before is an error of its own."""
+    """Yield one record for each answer; a repeated id makes its record an error."""
     seen: set[str] = set()
     for answer in answers:
         record = judge_other(answer, rules=rules)
@@ -254,7 +254,7 @@ def _row(line: Any) -> dict[str, Any]:
 
 
 class _Shape(NamedTuple):
-    """Where a format keeps things: fields by preference, as its generations named them."""
+    """The fields of a format, in order of preference: its versions named them differently."""
 
     question: tuple[str, ...]
     answer: tuple[str, ...]
@@ -304,7 +304,7 @@ def _own_lines(row: Mapping[str, Any]) -> RecordedAnswer:
 
 
 def _citation(name: str, quote: str, contexts: Sequence[RetrievedChunk]) -> Citation:
-    """Return a citation of the context that is meant: of several by one name, with the quote."""
+    """Cite the context of that name; of several, the one that holds the quote."""
     meant = [context.chunk for context in contexts if context.chunk.doc_id == name]
     holding = [chunk for chunk in meant if quote in chunk.text]
     return Citation(chunk_id=(holding or meant)[0].id if meant else name, quote=quote)
@@ -336,7 +336,7 @@ def _refused(row: Mapping[str, Any]) -> bool | None:
 
 
 class _ShapeError(TypeError):
-    """A field has another shape than its format says, and this is what to do."""
+    """A field has another shape than its format says; `hint` says what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -386,9 +386,7 @@ def _text(value: Any) -> str:
 def _unreadable(number: int, row: Mapping[str, Any], error: Exception) -> UnreadableLine:
     hint = "docs/evaluation.md shows the shape of each format."
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = f"{where}: {first['msg']}"
+        message = first_problem(error)
     elif isinstance(error, AttributeError):
         message = "a field holds something else than its format says"
     elif isinstance(error, KeyError):

@@ -2,24 +2,24 @@
 
 An answer is first taken apart into what states something and what only presents it: citation
 marks, headings, rules, header rows, lists of sources, greetings, introductions and questions are
-no claims, and whoever counts them as such calls every well-presented answer false. Then places are
-looked up: the sentences of the contexts that share most of a statement's words, weighted by how
-rare they are there, are tried as its quote. The places are ours and no fault of the system: a
-claim is rejected only where a hard check rejects it at every place that was tried.
+no claims: counted as such, they would make every well-presented answer false.
+
+Then places are looked up: the sentences of the contexts that share most of a statement's words,
+weighted by how rare they are there, are tried as its quote. The system did not choose these places,
+so a claim is rejected only where a hard check rejects it at every place that was tried.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.sentences import LineKind, Unit, ends_with_stop, group_units, split_unit
 from grounded_rag.text.words import content_words
 from grounded_rag.types import (
@@ -120,7 +120,7 @@ def _without_citations(text: str, contexts: Sequence[str], apart: list[str]) -> 
 
 
 def _line_without_marks(line: str, quotes: Sequence[str]) -> str:
-    """Return a line without marks anywhere: each closing bracket may end one."""
+    """Return a line without its marks: each closing bracket may end one."""
     line = _CARETS.sub(r"[^\1]", line)
     done = ""
     position = 0
@@ -319,8 +319,8 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    lists = tomllib.loads(data_file("prose.toml").read_text(encoding="utf-8"))
-    marks = tomllib.loads(data_file("drafts.toml").read_text(encoding="utf-8"))["marks"]
+    lists = read_table("prose")
+    marks = read_table("drafts")["marks"]
     reference = lists["reference"]
     lead, determiner, qualifier, thing, link, tail, verb = (
         _any_of(reference[name])

@@ -1,6 +1,6 @@
 """The records of an evaluation: what became of each golden item, and how metrics see it.
 
-A run is a folder with `run.json` (one `RunMeta`) and `records.jsonl` (one `EvalRecord` a line).
+A run is a folder with `run.json` (one `RunMeta`) and `records.jsonl` (lines of `EvalRecord`).
 A `JudgedRecord` is one record as all metrics and the diagnosis see it, whichever system answered.
 """
 
@@ -67,7 +67,7 @@ class OtherAnswer(Frozen):
 class EvalRecord(Frozen):
     """What became of one golden item: an answer, another system's answer, or an error.
 
-    `places` are those of each gold piece in the documents, where these were at hand. `judged` holds
+    `places` are those of each gold piece in the documents, where these could be read. `judged` has
     further yes-or-no findings by name; None means "could not judge".
     """
 
@@ -160,7 +160,7 @@ class RunMeta(Frozen):
 class Basis(StrEnum):
     """On what a claim rests, or why nothing of it was shown; the weakest comes last.
 
-    `open` is no reproach: nothing has shown the claim, and nothing speaks against it. `unchecked`
+    `open` means that nothing has shown the claim and nothing speaks against it. `unchecked`
     says that a check broke down, `rejected` that a hard check found what is wrong with the claim,
     and `refused` that it was never shown.
     """
@@ -311,7 +311,7 @@ _REASONS_GONE = frozenset(
 
 
 def migrated(line: bytes) -> bytes:
-    """Return a line of version 0.1 as this version writes it; another stays as it is.
+    """Return a line as this version writes it, where version 0.1 wrote it.
 
     Raises:
         ValueError: It is no JSON.

@@ -59,8 +59,8 @@ def replay(
 ) -> EvalReport:
     """Judge a recorded run again, without any model call; one record in memory at a time.
 
-    A check whose name and fingerprint are as they were plays its recorded signals back; the
-    others run. Where nothing at all has changed, recorded verdicts are kept as they are.
+    The recorded signals of a check are used while its name and fingerprint stay the same; other
+    checks run. Where nothing at all has changed, recorded verdicts are kept as they are.
 
     Args:
         recorded: Folder of the recorded run.
@@ -102,8 +102,8 @@ class _Replay:
         self._refusal = meta.refusal or default_refusal()
         now = check_identities(checks)
         same_policy = self.policy.model_dump(mode="json") == meta.policy
-        # Under another policy it differs from that of answers given live as well: a replay asks
-        # nobody again, so no certificate or calibration speaks of both.
+        # Under another policy it is also not that of live answers: a replay asks nobody again, so
+        # no certificate or calibration may count the two together.
         self.fingerprint = (
             meta.fingerprint
             if same_policy or not meta.fingerprint

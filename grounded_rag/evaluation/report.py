@@ -13,7 +13,7 @@ from grounded_rag.evaluation.metrics import OWN_METRICS, MetricResult, Tally, ow
 from grounded_rag.evaluation.records import EvalRecord, JudgedRecord, Prices, RunMeta, judged
 from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.protocols import Metric, Share
-from grounded_rag.types import Frozen, Usage
+from grounded_rag.types import Frozen, Timings, Usage
 
 OwnMetrics = Sequence[Metric[JudgedRecord]]
 """A user's own metrics, as `metrics=` takes them."""
@@ -124,15 +124,8 @@ class EvalReport(Frozen):
     missing: int = Field(default=0, description="Items of the golden set that have no record yet.")
 
     def metric(self, name: str) -> MetricResult:
-        """Return one metric by its name.
-
-        Raises:
-            KeyError: There is none of that name.
-        """
-        for result in self.metrics:
-            if result.name == name:
-                return result
-        raise KeyError(name)
+        """Return one metric by its name; without it, raise `KeyError`."""
+        return {result.name: result for result in self.metrics}[name]
 
     @property
     def errors(self) -> int:
@@ -154,7 +147,9 @@ class ReportBuilder:
         built_in = catalogue(relevance_threshold=meta.relevance_threshold)
         own = own_metrics(metrics, taken=(metric.name for metric in built_in))
         self._tallies = [Tally(metric) for metric in (*built_in, *own)]
-        self._costs = _CostTally(meta.prices)
+        # Drafts and times of each answer of ours: another system's costs are unknown.
+        self._paid: list[tuple[int, Timings]] = []
+        self._usage = Usage()
         self._rows: list[ItemRow] = []
         self._support: dict[str, tuple[float | None, ...]] = {}
 
@@ -170,7 +165,9 @@ class ReportBuilder:
             one_yes_or_no = observation.trials == 1 and observation.hits in (0, 1)
             if one_yes_or_no and (metric.name in PAIRED or metric.group == OWN_METRICS):
                 paired[metric.name] = bool(observation.hits)
-        self._costs.add(record)
+        if record.answer is not None:
+            self._usage += record.answer.usage
+            self._paid.append((record.answer.attempts, record.answer.timings))
         if any(score is not None for score in seen.support):
             self._support[record.item.id] = seen.support
         diagnosis = diagnose(seen)
@@ -198,7 +195,7 @@ class ReportBuilder:
         return EvalReport(
             meta=self._meta,
             metrics=tuple(tally.result() for tally in self._tallies),
-            costs=self._costs.result(),
+            costs=_costs(self._paid, self._usage, self._meta.prices),
             kinds=_kinds(rows),
             diagnoses={kind: count for kind, count in diagnoses.items() if count},
             items=tuple(rows),
@@ -282,34 +279,20 @@ def open_claims(
 _STAGES = ("retrieve", "generate", "verify", "total")
 
 
-class _CostTally:
-    def __init__(self, prices: Prices | None) -> None:
-        self._prices = prices
-        self._usage = Usage()
-        self._drafts: list[int] = []
-        self._seconds: dict[str, list[float]] = {stage: [] for stage in _STAGES}
-
-    def add(self, record: EvalRecord) -> None:
-        """Count one record; one without an answer of ours costs nothing that is known."""
-        answer = record.answer
-        if answer is not None:
-            self._usage = self._usage + answer.usage
-            self._drafts.append(answer.attempts)
-            for stage, seconds in self._seconds.items():
-                seconds.append(getattr(answer.timings, stage))
-
-    def result(self) -> Costs:
-        if not self._drafts:
-            return Costs()
-        return Costs(
-            answers=len(self._drafts),
-            usage=self._usage,
-            reasked=sum(drafts > 1 for drafts in self._drafts),
-            reasks=sum(max(0, drafts - 1) for drafts in self._drafts),
-            money=None if self._prices is None else self._prices.cost(self._usage),
-            currency="" if self._prices is None else self._prices.currency,
-            latency=tuple(_latency(stage, seconds) for stage, seconds in self._seconds.items()),
-        )
+def _costs(paid: Sequence[tuple[int, Timings]], usage: Usage, prices: Prices | None) -> Costs:
+    if not paid:
+        return Costs()
+    return Costs(
+        answers=len(paid),
+        usage=usage,
+        reasked=sum(drafts > 1 for drafts, _ in paid),
+        reasks=sum(max(0, drafts - 1) for drafts, _ in paid),
+        money=None if prices is None else prices.cost(usage),
+        currency="" if prices is None else prices.currency,
+        latency=tuple(
+            _latency(stage, [getattr(timings, stage) for _, timings in paid]) for stage in _STAGES
+        ),
+    )
 
 
 def _latency(stage: str, seconds: Sequence[float]) -> Latency:

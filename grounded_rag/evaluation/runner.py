@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,7 +17,7 @@ from grounded_rag.evaluation.datasets import GoldenItem, golden_hash, load_golde
 from grounded_rag.evaluation.gold import gold_places
 from grounded_rag.evaluation.metrics import one_line_error
 from grounded_rag.evaluation.records import EvalRecord, Prices, RecordError, RunMeta
-from grounded_rag.evaluation.report import EvalReport, OwnMetrics, ReportBuilder
+from grounded_rag.evaluation.report import EvalReport, OwnMetrics, ReportBuilder, report_of
 from grounded_rag.evaluation.runs import Run, meta_of, text_reader
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.relevance import DEFAULT_THRESHOLD, RelevanceJudge, SentenceEmbedding, relevance
@@ -79,15 +78,8 @@ def evaluate(
     """
     # Provider clients live on the loop of the object that owns them; that is where we run, too.
     return rag._loop.run(
-        partial(
-            aevaluate,
-            rag,
-            golden,
-            run=run,
-            split=split,
-            limit=limit,
-            metrics=metrics,
-            options=options,
+        lambda: aevaluate(
+            rag, golden, run=run, split=split, limit=limit, metrics=metrics, options=options
         )
     )
 
@@ -125,10 +117,7 @@ async def aevaluate(
         opened = stack.enter_context(_continued(Path(run), meta))
         done = opened.resume()
         await _ask_all(rag, [i for i in items if i.id not in done], opened, options, len(done))
-        builder = ReportBuilder(opened.meta, metrics=metrics)
-        for record in opened.records():
-            builder.add(record)
-        return builder.result()
+        return report_of(opened, metrics=metrics)
 
 
 def _continued(folder: Path, meta: RunMeta) -> Run:

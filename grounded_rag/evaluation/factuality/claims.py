@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from grounded_rag.answer import Answer
 from grounded_rag.errors import InputError
+from grounded_rag.evaluation.datasets import read_lines
 from grounded_rag.protocols import ClaimCase, EvidencePiece
 from grounded_rag.types import (
     Chunk,
@@ -53,37 +53,20 @@ class LabelledClaim(ClaimInput):
     group: str = ""
 
 
-_LINE_HINT = 'Each line is {"claim": "…", "evidence": ["…"], "true": true}.'
-
-
 def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
     """Read labelled claims from a JSON Lines file; each line holds the fields of `LabelledClaim`.
 
     Raises:
         InputError: The file cannot be read, is empty, or has a line that is no labelled claim.
     """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", hint="Give a UTF-8 file.") from error
     rows: list[LabelledClaim] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(LabelledClaim.model_validate(json.loads(line)))
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the line"
+    for number, row in read_lines(Path(path), LabelledClaim):
+        if isinstance(row, str):
             raise InputError(
-                f"Line {number} of {path} is no labelled claim: {place}: {first['msg']}.",
-                hint=_LINE_HINT,
-            ) from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"Line {number} of {path} is no JSON: {error}.", hint=_LINE_HINT
-            ) from error
+                f"Line {number} of {path}: {row}.",
+                hint='Each line is {"claim": "…", "evidence": ["…"], "true": true}.',
+            )
+        rows.append(row)
     if not rows:
         raise InputError(f"{path} holds no labelled claims.", hint="Label some claims first.")
     return tuple(rows)

@@ -16,10 +16,11 @@ from pydantic import Field, ValidationError, model_validator
 
 from grounded_rag.answer import Answer
 from grounded_rag.errors import ConfigError, InputError
+from grounded_rag.evaluation.datasets import first_problem
 from grounded_rag.evaluation.factuality.claims import ClaimInput, cited_claim, claims_of
 from grounded_rag.evaluation.factuality.scorers import ClaimScores, Scorers, builtin_scorers, franq
 from grounded_rag.evaluation.records import EvalRecord
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, write_whole
 from grounded_rag.protocols import Share
 from grounded_rag.statistics import Interval
 from grounded_rag.types import Frozen
@@ -181,11 +182,8 @@ class FactualityModel(Frozen):
             InputError: The file cannot be written.
         """
         path = Path(path)
-        # Written beside the file and renamed: a crash leaves the old model whole.
-        part = path.with_name(f"{path.name}.part")
         try:
-            part.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            part.replace(path)
+            write_whole(path, [self.model_dump_json(indent=2).encode() + b"\n"])
         except OSError as error:
             raise InputError(
                 f"{path} cannot be written: {error.strerror}.", hint="Name another file."
@@ -211,9 +209,8 @@ class FactualityModel(Frozen):
                 f"{path} cannot be read: {error}.", hint="Name a file written by `calibrate`."
             ) from error
         except ValidationError as error:
-            first = error.errors()[0]
             raise InputError(
-                f"{path} is no factuality model: {first['msg']}.",
+                f"{path} is no factuality model: {first_problem(error)}.",
                 hint="Name a file written by `grounded-rag calibrate`.",
             ) from error
         if fingerprint is not None:
@@ -246,19 +243,6 @@ class RunFactuality(Frozen):
             item.item: tuple(claim.factuality.p_true for claim in item.claims)
             for item in self.items
         }
-
-
-def factuality_of(
-    run: Run,
-    model: FactualityModel,
-    *,
-    scorers: Scorers | None = None,
-    progress: Callable[[int], object] | None = None,
-) -> RunFactuality:
-    """Return what `score_run` returns together with the model, for a report."""
-    return RunFactuality(
-        model=model, items=score_run(run, model, scorers=scorers, progress=progress)
-    )
 
 
 def score_run(

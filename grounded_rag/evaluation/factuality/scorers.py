@@ -98,6 +98,8 @@ def builtin_scorers(*, entailment: EntailmentModel | None = None) -> Scorers:
 
     embedding = default_embedding().embedding
     name = "" if embedding is None else f"{embedding.model_name}:{embedding.variant}"
+    # Not the support score for all three: that one was calibrated badly (ECE .13 on
+    # mtrag_human_eval, see benchmarks/NOTES.md).
     blend = Blend(embedding, name=name)
     if entailment is None:
         return Scorers(faithful=LexicalSupport(), if_faithful=blend, if_unfaithful=blend)

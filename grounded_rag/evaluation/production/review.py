@@ -6,7 +6,6 @@ import datetime as dt
 import logging
 import re
 import threading
-import tomllib
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
@@ -15,7 +14,7 @@ from pathlib import Path
 from pydantic import AwareDatetime, Field
 
 from grounded_rag.answer import Answer
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.types import AnswerStatus, FlagKind, Frozen, RefusalReason, Tier
 
 _LOG = logging.getLogger(__name__)
@@ -77,7 +76,7 @@ def review_reasons(
 
 @cache
 def _hedge_pattern() -> re.Pattern[str]:
-    words = tomllib.loads(data_file("hedges.toml").read_text(encoding="utf-8"))["en"]
+    words = read_table("hedges")["en"]
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
 
 
@@ -108,18 +107,8 @@ class ReviewQueue:
         self._most_bytes = most_bytes
         self._now = now or (lambda: dt.datetime.now(dt.UTC))
         self._lock = threading.Lock()
-        self._queued = 0
-        self._dropped = 0
-
-    @property
-    def queued(self) -> int:
-        """Number of items that were written or given to the callback."""
-        return self._queued
-
-    @property
-    def dropped(self) -> int:
-        """Number of items lost because the file is full, or because it or the callback failed."""
-        return self._dropped
+        self.queued = 0  # written, or given to the callback
+        self.dropped = 0  # lost: the file is full, or it or the callback failed
 
     def __call__(self, answer: Answer, *, probability: float | None = None) -> None:
         """Queue an answer if `review_reasons` names a reason."""
@@ -141,9 +130,9 @@ class ReviewQueue:
         )
         with self._lock:
             if self._deliver(item):
-                self._queued += 1
+                self.queued += 1
             else:
-                self._dropped += 1
+                self.dropped += 1
 
     def _deliver(self, item: ReviewItem) -> bool:
         try:

@@ -7,8 +7,8 @@ import queue
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Annotated, Self
 
 from pydantic import Field
@@ -107,9 +107,7 @@ class LiveSampler:
         self._clock = clock
         self._waiting: queue.Queue[Answer | None] = queue.Queue(maxsize=waiting)
         self._lock = threading.Lock()
-        self._counts = dict.fromkeys(
-            ("seen", "scored", "failed", "dropped_full", "dropped_budget", "dropped_closed"), 0
-        )
+        self._counts: Counter[str] = Counter()  # by the fields of `SamplerStats`
         self._usage = Usage()
         self._window: tuple[float, int, int] = (clock(), 0, 0)
         self._closed = False
@@ -171,12 +169,7 @@ class LiveSampler:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _affordable(self) -> bool:
