@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from functools import cache, cached_property
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -91,7 +91,8 @@ def diagnose(judged: JudgedRecord) -> Diagnosis:
     """
     # Corrected on the even ids of corpora/demo/failures.jsonl alone: the odd ones measure it.
     kind, why = _verdict(judged)
-    area, fix = _fixes().kinds[kind]
+    entry = _fixes()["kinds"][kind]
+    area, fix = Area(entry["area"]), entry["fix"]
     reason = _main_reason(judged.withheld) if kind is FailureKind.WRONG_REFUSAL else None
     if reason is not None:
         area, what, fix = cause_of(reason)
@@ -110,31 +111,15 @@ class Cause(NamedTuple):
 def cause_of(reason: Reason) -> Cause:
     """Return what a reason to withhold means."""
     fixes = _fixes()
-    return fixes.withheld.get(reason, fixes.cited_badly)
-
-
-class _Fixes(NamedTuple):
-    kinds: dict[FailureKind, tuple[Area, str]]
-    withheld: dict[Reason, Cause]
-    cited_badly: Cause
+    known = (entry for entry in fixes["withheld"] if reason in entry["reasons"])
+    entry = next(known, fixes["cited_badly"])
+    return Cause(Area(entry["area"]), entry["what"], entry["fix"])
 
 
 @cache
-def _fixes() -> _Fixes:
+def _fixes() -> dict[str, Any]:
     file = resources.files("grounded_rag.evaluation").joinpath("assets/diagnosis.toml")
-    table = tomllib.loads(file.read_text(encoding="utf-8"))
-    kinds = {
-        FailureKind(kind): (Area(entry["area"]), entry["fix"])
-        for kind, entry in table["kinds"].items()
-    }
-    withheld = {
-        Reason(name): _cause(entry) for entry in table["withheld"] for name in entry["reasons"]
-    }
-    return _Fixes(kinds, withheld, _cause(table["cited_badly"]))
-
-
-def _cause(entry: Mapping[str, str]) -> Cause:
-    return Cause(Area(entry["area"]), entry["what"], entry["fix"])
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _main_reason(claims: Iterable[ClaimVerdict]) -> Reason | None:
