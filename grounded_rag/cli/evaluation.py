@@ -351,16 +351,17 @@ class _Scoring(NamedTuple):
         """
         if self.model is None:
             return None
-        from grounded_rag.evaluation.factuality import factuality_of
+        from grounded_rag.evaluation.factuality import score_run
 
         run = Run.open(folder)
         with counting_bar(enabled=not quiet) as advance:
-            return factuality_of(
+            items = score_run(
                 run,
                 self.model,
                 scorers=self.scorers,
                 progress=lambda done: advance("Scoring", done, run.meta.items, ""),
             )
+        return RunFactuality(model=self.model, items=items)
 
 
 def _outcome_json(outcome: _Outcome) -> str:

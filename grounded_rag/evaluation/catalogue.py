@@ -39,7 +39,7 @@ OUTDATED = frozenset({FlagKind.SUPERSEDED, FlagKind.EXPIRED, FlagKind.NOT_YET_EF
 """What "outdated" means: out of force at the moment asked for. Old or undated is not outdated."""
 
 PAIRED = ("faithful_answers", "correct_answers", "false_refusals", "right_refusals")
-"""The headline: built-in metrics with one yes or no a question.
+"""The headline: built-in metrics with one yes or no for each question.
 
 Two runs can be compared by them, item by item.
 """
@@ -58,9 +58,8 @@ _RESTS_ON = {
 def catalogue(*, relevance_threshold: float | None = None) -> tuple[MetricSpec, ...]:
     """Return all built-in metrics, the headline first.
 
-    Args:
-        relevance_threshold: Least first-pass score of an answer to the point; None where no
-            first pass was run.
+    `relevance_threshold` is the least first-pass score of an answer to the point; None where no
+    first pass was run.
     """
     answerable = partial(MetricSpec, group="answerable questions")
     unanswerable = partial(MetricSpec, group="unanswerable questions")
@@ -77,15 +76,21 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[MetricSpec, 
         answerable(
             name="faithful_claims", title="Claims supported",
             unit="claims", better="higher",
-            observe=_given(_supported_claims, when=_not_unanswerable),
+            observe=_given(
+                lambda one: _settled(one.claims, supported=True), when=_not_unanswerable
+            ),
         ),
         answerable(
             name="correct_answers", title="Answered with a gold citation",
-            unit="questions", better="higher", observe=_asked(_correct, when=_has_gold),
+            unit="questions", better="higher",
+            observe=_asked(lambda one: yes_or_no(cites_gold(one)), when=_has_gold),
         ),
         answerable(
             name="wrong_answers", title="Answered without a gold citation",
-            unit="questions", better="lower", observe=_asked(_wrong, when=_has_gold),
+            unit="questions", better="lower",
+            observe=_asked(
+                lambda one: yes_or_no(one.answered and not cites_gold(one)), when=_has_gold
+            ),
         ),
         answerable(
             name="false_refusals", title="Refused although answerable",
@@ -98,7 +103,9 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[MetricSpec, 
         answerable(
             name="open_parts_named", title="Open part of the question named",
             unit="answers", better="higher",
-            observe=_given(_open_part_named, when=_half_answerable),
+            observe=_given(
+                _open_part_named, when=lambda one: one.item.answerable is Answerable.PART
+            ),
         ),
         answerable(
             name="citation_precision", title="Citations on a gold place",
@@ -118,7 +125,8 @@ def catalogue(*, relevance_threshold: float | None = None) -> tuple[MetricSpec, 
         ),
         shown(
             name="hallucinated_claims", title="Claims shown that a check rejects",
-            unit="claims", better="lower", observe=_given(_rejected_claims),
+            unit="claims", better="lower",
+            observe=_given(lambda one: _settled(one.claims, supported=False)),
         ),
         shown(
             name="drafted_hallucinations", title="Drafted claims that a check rejects",
@@ -184,10 +192,6 @@ _Condition = Callable[[JudgedRecord], bool]
 _Count = Callable[[JudgedRecord], Observation]
 
 
-def _always(judged: JudgedRecord) -> bool:  # noqa: ARG001 - a condition like the others
-    return True
-
-
 def _answerable(judged: JudgedRecord) -> bool:
     return judged.answerable is True
 
@@ -200,10 +204,6 @@ def _not_unanswerable(judged: JudgedRecord) -> bool:
     return judged.answerable is not False
 
 
-def _half_answerable(judged: JudgedRecord) -> bool:
-    return judged.item.answerable is Answerable.PART
-
-
 def _has_gold(judged: JudgedRecord) -> bool:
     return _answerable(judged) and bool(judged.item.gold)
 
@@ -212,20 +212,24 @@ def _has_expected(judged: JudgedRecord) -> bool:
     return _answerable(judged) and bool(judged.item.expected.strip())
 
 
-def _asked(count: _Count, *, when: _Condition = _always) -> _Count:
+def _asked(count: _Count, *, when: _Condition | None = None) -> _Count:
     """Return a metric over questions, refused ones included, where a condition holds."""
 
     def observe(judged: JudgedRecord) -> Observation:
-        if not when(judged):
+        if when is not None and not when(judged):
             return NOT_APPLICABLE
         return could_not_score(judged.failure) if judged.state == "failed" else count(judged)
 
     return observe
 
 
-def _given(count: _Count, *, when: _Condition = _always) -> _Count:
+def _given(count: _Count, *, when: _Condition | None = None) -> _Count:
     """Return a metric over given answers: a refusal says nothing about them."""
-    return _asked(count, when=lambda judged: when(judged) and judged.state != "refused")
+
+    def given(judged: JudgedRecord) -> bool:
+        return judged.state != "refused" and (when is None or when(judged))
+
+    return _asked(count, when=given)
 
 
 def _retrieved(count: _Count) -> _Count:
@@ -252,14 +256,6 @@ def _all_supported(judged: JudgedRecord) -> Observation:
         return could_not_score(unchecked[0].why)
     # Nothing has shown an open claim and nothing speaks against it: neither yes nor no.
     return NOT_APPLICABLE if any(map(is_open, judged.claims)) else yes_or_no(True)
-
-
-def _supported_claims(judged: JudgedRecord) -> Observation:
-    return _settled(judged.claims, supported=True)
-
-
-def _rejected_claims(judged: JudgedRecord) -> Observation:
-    return _settled(judged.claims, supported=False)
 
 
 def _drafted_rejected(judged: JudgedRecord) -> Observation:
@@ -318,14 +314,6 @@ def _parts_apart(judged: JudgedRecord) -> Observation:
 
 def _refused(judged: JudgedRecord) -> Observation:
     return yes_or_no(judged.state == "refused")
-
-
-def _correct(judged: JudgedRecord) -> Observation:
-    return yes_or_no(cites_gold(judged))
-
-
-def _wrong(judged: JudgedRecord) -> Observation:
-    return yes_or_no(judged.answered and not cites_gold(judged))
 
 
 def cites_gold(judged: JudgedRecord) -> bool:

@@ -27,22 +27,15 @@ from grounded_rag.types import Frozen
 
 
 class Subject(Frozen):
-    """What a certificate speaks about; under anything else it says nothing.
+    """The system and data that a certificate holds for; it says nothing about any other."""
 
-    Attributes:
-        fingerprint: SHA-256 over policy and prompts; "" for another system, whose are unknown.
-        verifier: SHA-256 over the code of the verifier.
-        index: What was searched.
-        golden_hash: SHA-256 over the items of the golden set.
-    """
-
-    fingerprint: str
+    fingerprint: str = Field(description='SHA-256 over policy and prompts; "" for another system.')
     generator: str
-    verifier: str = ""
+    verifier: str = Field(default="", description="SHA-256 over the code of the verifier.")
     checks: tuple[CheckIdentity, ...] = ()
     index: IndexIdentity = IndexIdentity()
     golden: str = ""
-    golden_hash: str = ""
+    golden_hash: str = Field(default="", description="SHA-256 over the items of the golden set.")
     package_version: str = ""
 
     @property
@@ -54,25 +47,16 @@ class Subject(Frozen):
 class ErrorBound(Frozen):
     """One error rate: counted errors, and the rate that can be ruled out.
 
-    Attributes:
-        name: Such as "false_pass".
-        says: What counts as an error, in words.
-        errors: Counted errors; items that could not be scored are among them.
-        unscored: Items that could not be scored.
-        trials: Items looked at.
-        upper: Exact one-sided upper bound (Clopper–Pearson): a true rate above it would have
-            shown more errors than these with at least the confidence.
-        wanted: The bound that was asked for, or None.
-        missing: Further items without any error that would reach it; 0 where it is reached,
-            None where none was asked for.
+    What could not be scored counts as an error. `missing` is the number of further items without
+    any error that would reach `wanted`: 0 where it is reached, None where no bound was asked for.
     """
 
-    name: str
-    says: str
+    name: str = Field(description='Such as "false_pass".')
+    says: str = Field(description="What counts as an error, in words.")
     errors: Annotated[int, Field(ge=0)]
-    unscored: Annotated[int, Field(ge=0)] = 0
-    trials: Annotated[int, Field(ge=0)]
-    upper: Annotated[float, Field(ge=0, le=1)]
+    unscored: int = Field(default=0, ge=0, description="Counted as errors.")
+    trials: int = Field(ge=0, description="Items looked at.")
+    upper: float = Field(ge=0, le=1, description="Exact one-sided upper bound (Clopper–Pearson).")
     wanted: Annotated[float, Field(gt=0, lt=1)] | None = None
     missing: Annotated[int, Field(ge=0)] | None = None
 
@@ -83,41 +67,26 @@ class ErrorBound(Frozen):
 
 
 class Fuzzed(Frozen):
-    """What tampering with real quotes found, with one-sided upper bounds.
-
-    Attributes:
-        accepted: Tampered quotes that were accepted.
-        refused: Benign quotes that were refused or located at a wrong place.
-        passed: Whether the fuzzer's own demands are met.
-    """
+    """What tampering with real quotes found, with one-sided upper bounds."""
 
     corpus: str
     seed: int
-    accepted: ErrorBound
-    refused: ErrorBound
-    passed: bool
+    accepted: ErrorBound = Field(description="Tampered quotes that were accepted.")
+    refused: ErrorBound = Field(description="Benign quotes refused or located at a wrong place.")
+    passed: bool = Field(description="Whether the fuzzer's own demands are met.")
 
 
 class Certificate(Frozen):
-    """What can be said about a system's errors, for exactly one subject.
-
-    Attributes:
-        kind: Distinguishes this file from other JSON.
-        id: The subject's id.
-        confidence: One-sided confidence of every bound.
-        fuzz: The fuzzer's result, or None where it was not run.
-        run: Name of the run.
-        notes: What a reader should know.
-    """
+    """What can be said about a system's errors, for exactly one subject."""
 
     kind: Literal["grounded-rag/certificate"] = "grounded-rag/certificate"
     schema_version: Literal[1] = 1
-    id: str
+    id: str = Field(description="The subject's id.")
     created_at: AwareDatetime
-    confidence: Annotated[float, Field(gt=0.5, lt=1)]
+    confidence: float = Field(gt=0.5, lt=1, description="One-sided, of every bound.")
     subject: Subject
     bounds: tuple[ErrorBound, ...]
-    fuzz: Fuzzed | None = None
+    fuzz: Fuzzed | None = Field(default=None, description="None where the fuzzer was not run.")
     run: str = ""
     notes: tuple[str, ...] = ()
 
@@ -142,15 +111,8 @@ class Certificate(Frozen):
         return (*self.bounds, *fuzzed)
 
     def bound(self, name: str) -> ErrorBound:
-        """Return one bound by its name.
-
-        Raises:
-            KeyError: There is none of that name.
-        """
-        for each in self.bounds:
-            if each.name == name:
-                return each
-        raise KeyError(name)
+        """Return one bound by its name; without it, raise `KeyError`."""
+        return {each.name: each for each in self.bounds}[name]
 
 
 def certify_run(
@@ -232,27 +194,25 @@ class _Errors(NamedTuple):
     unscored: int
     trials: int
 
-    @classmethod
-    def of(cls, metric: MetricResult, *, errors_are_hits: bool) -> _Errors:
-        hits = round(metric.hits)
-        errors = hits if errors_are_hits else metric.trials - hits
-        return cls(errors, metric.failed, metric.trials + metric.failed)
 
-    def plus(self, other: _Errors) -> _Errors:
-        return _Errors(*map(sum, zip(self, other, strict=True)))
+def _errors(metric: MetricResult, *, are_hits: bool) -> _Errors:
+    hits = round(metric.hits)
+    errors = hits if are_hits else metric.trials - hits
+    return _Errors(errors, metric.failed, metric.trials + metric.failed)
 
 
 def _bounds(report: EvalReport, *, confidence: float, wanted: float | None) -> Iterator[ErrorBound]:
-    answered = _Errors.of(report.metric("right_refusals"), errors_are_hits=False)
-    wrong = _Errors.of(report.metric("wrong_answers"), errors_are_hits=True)
-    refused = _Errors.of(report.metric("false_refusals"), errors_are_hits=True)
+    answered = _errors(report.metric("right_refusals"), are_hits=False)
+    wrong = _errors(report.metric("wrong_answers"), are_hits=True)
+    refused = _errors(report.metric("false_refusals"), are_hits=True)
     if not answered.trials and not refused.trials:
         raise InputError(
             "No question of the run says whether it can be answered.",
             hint="Label the golden set: `answerable`, and `gold` where it is.",
         )
+    passed = _Errors(*map(sum, zip(answered, wrong, strict=True)))
     for name, says, counted, wish in (
-        ("false_pass", "labelled questions that got a wrong answer", answered.plus(wrong), wanted),
+        ("false_pass", "labelled questions that got a wrong answer", passed, wanted),
         ("answered_unanswerable", "unanswerable questions that were answered", answered, None),
         (
             "wrong_citation",
@@ -266,7 +226,6 @@ def _bounds(report: EvalReport, *, confidence: float, wanted: float | None) -> I
 
 
 def _fuzzed(report: FuzzReport, *, confidence: float) -> Fuzzed:
-    """Return a fuzzer's report as bounds."""
     tampers, benign = report.total("tamper"), report.total("benign")
     return Fuzzed(
         corpus=report.corpus,

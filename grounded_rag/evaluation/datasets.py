@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from grounded_rag.errors import InputError
 from grounded_rag.statistics import clopper_pearson
@@ -19,6 +19,8 @@ from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Document, Frozen, Instant, Span
 from grounded_rag.validity import parse_instant
+
+Model = TypeVar("Model", bound=BaseModel)
 
 USEFUL = 100
 """Least number of items with which a rate says something; 200 are better."""
@@ -35,15 +37,10 @@ class Answerable(StrEnum):
 
 
 class GoldQuote(Frozen):
-    """One place that carries the fact: a document and characters copied from it.
+    """One place that carries the fact: a document and characters copied from it."""
 
-    Attributes:
-        file: Id of the document, usually its path in the corpus.
-        quote: A literal slice of the document's canonical text.
-    """
-
-    file: str
-    quote: str
+    file: str = Field(description="Id of the document, usually its path in the corpus.")
+    quote: str = Field(description="A literal slice of the document's canonical text.")
 
 
 class GoldPiece(Frozen):
@@ -55,25 +52,14 @@ class GoldPiece(Frozen):
 class GoldenItem(Frozen):
     """One question with what a person knows about its answer; only `question` is needed.
 
-    Attributes:
-        id: Unique name; without one, a hash of question and `as_of`.
-        kind: Kind of question, for breakdowns.
-        tags: Traps, languages and the like, for breakdowns.
-        question: The question as a user asks it.
-        as_of: Moment for which the answer should hold, or None for today.
-        answerable: Whether the documents answer it; None where nobody has said so. Where
-            the field is left out, a given `expected` or `gold` means yes.
-        expected: The right answer in plain words.
-        gold: The needed pieces of evidence; the evidence is complete with one place of each.
-        unanswered: For `part`: the literal part of the question that stays open.
-        note: Remark for people.
-        split: Such as "dev" or "test".
+    `as_of` is the moment for which the answer should hold, None for today. `answerable` is None
+    where nobody has said so; where it is left out, a given `expected` or `gold` means yes.
     """
 
-    id: str = ""
-    kind: str = ""
-    tags: tuple[str, ...] = ()
-    question: str
+    id: str = Field(default="", description="Unique; by default a hash of question and `as_of`.")
+    kind: str = Field(default="", description="Kind of question, for breakdowns.")
+    tags: tuple[str, ...] = Field(default=(), description="Traps, languages, and so on.")
+    question: str = Field(description="As a user asks it.")
     as_of: Annotated[
         Instant | None,
         BeforeValidator(lambda value: parse_instant(value) if isinstance(value, str) else value),
@@ -82,11 +68,11 @@ class GoldenItem(Frozen):
     answerable: Annotated[
         Answerable | None, BeforeValidator(lambda value: None if value == "" else value)
     ] = None
-    expected: str = ""
-    gold: tuple[GoldPiece, ...] = ()
-    unanswered: str = ""
-    note: str = ""
-    split: str = ""
+    expected: str = Field(default="", description="The right answer in plain words.")
+    gold: tuple[GoldPiece, ...] = Field(default=(), description="One place of each piece will do.")
+    unanswered: str = Field(default="", description="For `part`: the literal part that stays open.")
+    note: str = Field(default="", description="Remark for people.")
+    split: str = Field(default="", description='Such as "dev" or "test".')
 
     @model_validator(mode="before")
     @classmethod
@@ -104,14 +90,14 @@ class GoldenItem(Frozen):
 
 
 def load_golden(path: Path | str) -> tuple[GoldenItem, ...]:
-    """Read a golden set, one JSON object a line; blank lines are skipped.
+    """Read a golden set, one JSON object on each line; blank lines are skipped.
 
     Raises:
         InputError: A line is no item, or an id comes twice; the message names it.
     """
     items: list[GoldenItem] = []
     seen: set[str] = set()
-    for number, item in _read_lines(Path(path)):
+    for number, item in read_lines(Path(path), GoldenItem):
         if isinstance(item, str):
             raise InputError(
                 f"{path} line {number}: {item}",
@@ -160,8 +146,12 @@ def golden_hash(items: Iterable[GoldenItem]) -> str:
     return digest.hexdigest()
 
 
-def _read_lines(path: Path) -> Iterator[tuple[int, GoldenItem | str]]:
-    """Yield the number of each line with its item, or with what is wrong with it."""
+def read_lines(path: Path, shape: type[Model]) -> Iterator[tuple[int, Model | str]]:
+    """Yield each line of a JSON Lines file by its number: what it holds, or what is wrong with it.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -169,38 +159,35 @@ def _read_lines(path: Path) -> Iterator[tuple[int, GoldenItem | str]]:
     # Not splitlines(): a quote may hold U+2028 and other marks that are no ends of lines in JSON.
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield number, _read(line)
+            yield number, _read(line, shape)
 
 
-def _read(line: str) -> GoldenItem | str:
+def _read(line: str, shape: type[Model]) -> Model | str:
     try:
-        return GoldenItem.model_validate(json.loads(line))
+        return shape.model_validate(json.loads(line))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "item"
-        return f"{place}: {first['msg']}"
+        return first_problem(error)
     except (ValueError, RecursionError) as error:
-        return f"no JSON: {error}"
+        return f"it is no JSON: {error}"
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the first thing that is wrong, behind its place where it has one."""
+    first = error.errors(include_url=False)[0]
+    return ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
 
 
 class GoldenStats(Frozen):
-    """Size and balance of a golden set.
-
-    Attributes:
-        answerable: Number of items by answerable, "unlabelled" included.
-        missing: Items still missing to `USEFUL`.
-        widest: Half-width of the 95 % interval of a rate of one half over all items: the
-            coarsest ruler that the set is.
-    """
+    """Size and balance of a golden set."""
 
     items: int
-    answerable: dict[str, int]
+    answerable: dict[str, int] = Field(description='Items by label, "unlabelled" included.')
     kinds: dict[str, int]
     splits: dict[str, int]
     with_gold: int
     with_expected: int
-    missing: int
-    widest: float
+    missing: int = Field(description="Items still missing to `USEFUL`.")
+    widest: float = Field(description="Half-width of the 95 % interval of a rate of one half.")
 
 
 def golden_stats(items: Sequence[GoldenItem]) -> GoldenStats:
@@ -223,7 +210,7 @@ def _count(values: Iterable[str]) -> dict[str, int]:
 
 
 class GoldenFinding(Frozen):
-    """One thing to mend in a golden set, at a line or an id.
+    """One thing to correct in a golden set, at a line or an id.
 
     An `error` makes a measurement wrong; a `warning` makes it weak.
     """
@@ -258,7 +245,7 @@ def check_golden(path: Path | str, *, documents: Mapping[str, str] | None = None
     """
     items: list[GoldenItem] = []
     findings: list[GoldenFinding] = []
-    for number, item in _read_lines(Path(path)):
+    for number, item in read_lines(Path(path), GoldenItem):
         if isinstance(item, str):
             findings.append(_error("schema", f"line {number}", item))
         else:
@@ -372,18 +359,12 @@ _LONGEST = 400
 
 
 class GoldenTemplates(Frozen):
-    """What was written for a person to fill in.
-
-    Attributes:
-        answerable: Templates with a passage to ask about.
-        unanswerable: Blank templates for questions that the documents do not answer.
-        documents: Documents that passages were taken from.
-    """
+    """What was written for a person to fill in."""
 
     path: Path
-    answerable: int
-    unanswerable: int
-    documents: int
+    answerable: int = Field(description="With a passage to ask about.")
+    unanswerable: int = Field(description="Blank: for questions that have no answer.")
+    documents: int = Field(description="Documents that passages come from.")
 
 
 class _Candidate(NamedTuple):
@@ -438,31 +419,17 @@ def new_golden(
 
 
 def _template(name: str, passage: _Candidate | None) -> dict[str, object]:
-    gold = (
-        [] if passage is None else [{"any_of": [{"file": passage.doc_id, "quote": passage.quote}]}]
-    )
-    note = (
-        "Ask what no document answers, near to what they do answer; set answerable to no."
-        if passage is None
-        else "Ask what this passage answers, in a user's words; set answerable and expected."
-    )
-    return {
-        "id": name,
-        "kind": "",
-        "tags": [],
-        "question": "",
-        "as_of": None,
-        "answerable": "",
-        "expected": "",
-        "gold": gold,
-        "unanswered": "",
-        "note": note,
-        "split": "",
-    }
+    gold: list[object] = []
+    note = "Ask what no document answers, near to what they do answer; set answerable to no."
+    if passage is not None:
+        gold = [{"any_of": [{"file": passage.doc_id, "quote": passage.quote}]}]
+        note = "Ask what this passage answers, in a user's words; set answerable and expected."
+    blank: dict[str, object] = dict.fromkeys(GoldenItem.model_fields, "")
+    return blank | {"id": name, "tags": [], "as_of": None, "gold": gold, "note": note}
 
 
 def _drawn(documents: Sequence[Document], count: int, seed: int) -> list[_Candidate]:
-    """Return passages of all documents in turn, in an order that hangs on the seed alone."""
+    """Return passages of all documents in turn, in an order that depends on the seed alone."""
     queues = [sorted(_passages(document, seed)) for document in documents]
     queues = sorted(queue for queue in queues if queue)
     drawn: list[_Candidate] = []

@@ -6,22 +6,17 @@ model whose output is checked: nothing may get lost, and nothing may come in.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
 
-import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
-from grounded_rag.errors import GroundedRAGError, PromptError
-from grounded_rag.generate.clients import Connection, connect
+from grounded_rag.errors import PromptError
+from grounded_rag.generate.clients import ModelCalls
 from grounded_rag.generate.messages import BuiltMessages
-from grounded_rag.generate.provider_errors import provider_error, root_cause
-from grounded_rag.generate.responses import Ending, ending_of, usage_of
 from grounded_rag.protocols import Grade, Judge, JudgeItem, Judgement, JudgeRequest, Opinion
 from grounded_rag.resources import prompts_dir
 from grounded_rag.text.sentences import split_sentences
@@ -30,15 +25,10 @@ from grounded_rag.types import Frozen, Usage
 
 
 class ClaimParts(Frozen):
-    """The parts of one claim.
-
-    Attributes:
-        claim: The claim.
-        parts: What it says, one statement each, in order; the claim itself if it is one.
-    """
+    """The parts of one claim."""
 
     claim: str
-    parts: tuple[str, ...]
+    parts: tuple[str, ...] = Field(description="One statement each; the claim itself if it is one.")
 
 
 class Decomposed(Frozen):
@@ -69,9 +59,7 @@ Decomposition = Literal["off", "sentences"] | Decomposer
 def with_decomposition(judge: Judge, decompose: Decomposition = "sentences") -> Judge:
     """Return a judge that grades claims part by part, all of which must be supported.
 
-    Args:
-        judge: Grades the parts.
-        decompose: "off" returns `judge` itself: one grade per claim.
+    "off" returns `judge` itself: one grade for each claim.
     """
     if decompose == "off":
         return judge
@@ -140,8 +128,8 @@ def all_parts(parts: Sequence[tuple[str, Opinion]]) -> Opinion:
 def split_claim(claim: str) -> ClaimParts:
     """Split a claim into its sentences, in any script.
 
-    Sentences are not split further: rules for English coordinations ("… and …") were measured and
-    are not worth their length (`benchmarks/NOTES.md`).
+    Sentences are not split further: of 324 claims, rules for English coordinations ("… and …")
+    removed five further wrong ones and two right ones (`benchmarks/NOTES.md`).
     """
     sentences = (span.of(claim) for span in split_sentences(claim))
     parts = tuple(text for text in sentences if any(map(str.isalnum, text)))
@@ -207,21 +195,15 @@ class ModelDecomposer:
         Raises:
             PromptError: There is no readable prompt, or it has no version line.
         """
-        self._model = model
-        self._client = client
+        self._calls = ModelCalls(model, client, timeout=timeout)
         self._prompt = _load_prompt(prompts_dir() if prompts is None else Path(prompts))
         self._max_output_tokens = max_output_tokens
-        self._timeout = timeout
-        # A client keeps connections that belong to the loop they were first used in.
-        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = (
-            WeakKeyDictionary()
-        )
 
     @property
     def name(self) -> str:
         """Model, and the version line of the prompt."""
         version, _, _ = self._prompt.partition("\n")
-        return f"{self._model or 'default model'} ({version.strip('<!-> ')})"
+        return f"{self._calls.model or 'default model'} ({version.strip('<!-> ')})"
 
     async def decompose(self, claims: Sequence[str], *, question: str | None = None) -> Decomposed:
         """Return the parts of each claim, in order; one call for all of them.
@@ -233,37 +215,20 @@ class ModelDecomposer:
         """
         if not claims:
             return Decomposed(claims=())
-        loop = asyncio.get_running_loop()
-        if loop not in self._connections:
-            self._connections[loop] = connect(self._model, self._client)
-        connection = self._connections[loop]
-        responses: list[Any] = []
-        parsed: AtomicClaims | None = None
-        try:
-            with anyio.fail_after(self._timeout):
-                parsed = await connection.call(
-                    self._messages(claims, question),
-                    AtomicClaims,
-                    max_output_tokens=self._max_output_tokens,
-                    on_response=responses.append,
-                )
-        except GroundedRAGError:
-            raise
-        except Exception as error:
-            # instructor wraps whatever happens; without a response, the call itself failed.
-            if not responses:
-                raise provider_error(root_cause(error), connection.provider) from error
-        # The stop reason comes first: an output that was cut may lack the last parts.
-        ending = ending_of(responses[-1] if responses else None)
-        if ending not in (Ending.COMPLETE, Ending.UNSTATED):
-            parsed = None
-        by_number = {entry.number: entry.parts for entry in parsed.claims} if parsed else {}
+        reply = await self._calls.ask(
+            self._messages(claims, question),
+            AtomicClaims,
+            max_output_tokens=self._max_output_tokens,
+        )
+        # An output that was cut is not read: it may lack the last parts.
+        split = () if reply.parsed is None else reply.parsed.claims
+        by_number = {entry.number: entry.parts for entry in split}
         return Decomposed(
             claims=tuple(
                 checked_parts(claim, by_number.get(number, ()), question=question)
                 for number, claim in enumerate(claims, start=1)
             ),
-            usage=sum((usage_of(each) for each in responses), Usage()),
+            usage=reply.usage,
         )
 
     def _messages(self, claims: Sequence[str], question: str | None) -> BuiltMessages:
@@ -300,16 +265,11 @@ _MAX_PARTS = 40
 
 
 def checked_parts(claim: str, parts: Sequence[str], *, question: str | None = None) -> ClaimParts:
-    """Return the parts that a model gave, made safe.
+    """Return the parts that a model gave, made safe; the question's names may stand for pronouns.
 
     If the parts together lack a content word, a number or a negation of the claim, the claim itself
     becomes a further part, so that no error can hide in what was left out. If they add a word that
     neither claim nor question has, the claim is split into sentences instead.
-
-    Args:
-        claim: The claim.
-        parts: What the model says it consists of; empty if it said nothing.
-        question: The question, whose names may stand for pronouns.
     """
     given = tuple(part.strip() for part in parts if part.strip())
     said = _content(" ".join(given))

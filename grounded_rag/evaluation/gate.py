@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.catalogue import PAIRED, catalogue
+from grounded_rag.evaluation.datasets import first_problem
 from grounded_rag.evaluation.metrics import MetricResult, MetricState, own_metrics
 from grounded_rag.evaluation.report import EvalReport, ItemRow, OwnMetrics
 from grounded_rag.protocols import Share
@@ -22,17 +23,11 @@ from grounded_rag.types import Frozen
 
 
 class Bound(Frozen):
-    """What one metric must keep to; the interval's unfavourable end counts, not the point.
+    """What one metric must keep to; the interval's unfavourable end counts, not the point."""
 
-    Attributes:
-        min: Least value of the interval's lower end.
-        max: Greatest value of the interval's upper end.
-        trials: Least number of things counted.
-    """
-
-    min: Share | None = None
-    max: Share | None = None
-    trials: Annotated[int, Field(ge=0)] = 1
+    min: Share | None = Field(default=None, description="Least value of the interval's bottom.")
+    max: Share | None = Field(default=None, description="Greatest value of the interval's top.")
+    trials: int = Field(default=1, ge=0, description="Fewest things counted.")
 
     @model_validator(mode="after")
     def _something(self) -> Bound:
@@ -44,13 +39,11 @@ class Bound(Frozen):
 class BaselineRule(Frozen):
     """How a run is held against its baseline.
 
-    Attributes:
-        metrics: Paired metrics that may not get worse: those of the headline, or one's own.
-        alpha: Least p-value of the exact McNemar test that still counts as chance.
-        max_worse: Most items that may get worse in one metric, chance or not; None sets no limit.
+    A McNemar p-value of `alpha` or more counts as chance. More than `max_worse` items that got
+    worse in one metric fail, chance or not; None sets no limit.
     """
 
-    metrics: tuple[str, ...] = PAIRED
+    metrics: tuple[str, ...] = Field(default=PAIRED, description="Those that may not get worse.")
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     max_worse: Annotated[int, Field(ge=0)] | None = None
 
@@ -58,29 +51,21 @@ class BaselineRule(Frozen):
 class GateRules(Frozen):
     """The content of a gate file.
 
-    Attributes:
-        bounds: Bounds by metric.
-        baseline: Rules for the comparison with a baseline.
-        max_failed: Most items that could not be scored in some metric, errors included.
+    `max_failed` is the most items that may be unscored in some metric, errors included.
     """
 
-    bounds: dict[str, Bound] = Field(default_factory=dict)
+    bounds: dict[str, Bound] = Field(default_factory=dict, description="By metric.")
     baseline: BaselineRule = BaselineRule()
     max_failed: Annotated[int, Field(ge=0)] = 0
 
 
 class GateCheck(Frozen):
-    """One rule, such as "faithful_answers >= 0.95", and what came of it.
-
-    Attributes:
-        detail: What was found, in one sentence.
-        items: Ids of the items that it names.
-    """
+    """One rule, such as "faithful_answers >= 0.95", and what came of it."""
 
     name: str
     passed: bool
     detail: str
-    items: tuple[str, ...] = ()
+    items: tuple[str, ...] = Field(default=(), description="Ids of the items that it names.")
 
 
 class GateResult(Frozen):
@@ -121,10 +106,9 @@ def load_gate(path: Path | str, *, metrics: OwnMetrics = ()) -> GateRules:
     try:
         rules = GateRules.model_validate(tomllib.loads(Path(path).read_text(encoding="utf-8")))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = f"{path}: {where}: {first['msg']}" if where else f"{path}: {first['msg']}"
-        raise InputError(message, hint="docs/evaluation.md shows a gate file.") from error
+        raise InputError(
+            f"{path}: {first_problem(error)}", hint="docs/evaluation.md shows a gate file."
+        ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"{path} cannot be read: {error}.", hint="Give a TOML file.") from error
     # Found now, and not when every question has been asked.
@@ -245,21 +229,14 @@ class Flip(Frozen):
 
 
 class Paired(Frozen):
-    """One metric over the items that both runs have scored.
-
-    Attributes:
-        both: Items scored in both runs.
-        p_value: Exact two-sided McNemar test: the chance of so uneven a split of the flips, or a
-            more uneven one, if each flip were as likely to go either way.
-        flips: The items that flipped, worse ones first.
-    """
+    """One metric over the items that both runs have scored."""
 
     metric: str
-    both: int
+    both: int = Field(description="Items scored in both runs.")
     worse: int
     better: int
-    p_value: float
-    flips: tuple[Flip, ...] = ()
+    p_value: float = Field(description="Two-sided, of the exact McNemar test over the flips.")
+    flips: tuple[Flip, ...] = Field(default=(), description="Items that flipped, worse first.")
 
     @property
     def summary(self) -> str:
@@ -275,32 +252,19 @@ class Paired(Frozen):
 
 
 class Comparison(Frozen):
-    """A run beside its baseline.
-
-    Attributes:
-        only_baseline: Number of items that only the baseline has.
-        only_run: Number of items that only the run has.
-        differences: What the runs were made with that is not the same.
-    """
+    """A run beside its baseline; `differences` are those in what they were made with."""
 
     baseline: str
     run: str
     same_golden: bool
     metrics: tuple[Paired, ...]
-    only_baseline: int = 0
-    only_run: int = 0
+    only_baseline: int = Field(default=0, description="Number of items that only the baseline has.")
+    only_run: int = Field(default=0, description="Number of items that only the run has.")
     differences: tuple[str, ...] = ()
 
     def metric(self, name: str) -> Paired:
-        """Return the comparison of one metric.
-
-        Raises:
-            KeyError: It is no paired metric.
-        """
-        for paired in self.metrics:
-            if paired.metric == name:
-                return paired
-        raise KeyError(name)
+        """Return the comparison of one metric; where it is not paired, raise `KeyError`."""
+        return {paired.metric: paired for paired in self.metrics}[name]
 
 
 def compare(run: EvalReport, baseline: EvalReport) -> Comparison:
@@ -390,7 +354,7 @@ def _differences(run: EvalReport, baseline: EvalReport) -> Iterator[str]:
 
 
 def _uncompared(left: int, new: int) -> tuple[str, ...]:
-    """Say that items are not compared: dropping those that went wrong is one way to look better."""
+    """Name items that only one run has: leaving out wrong ones makes a run look better."""
     if not left and not new:
         return ()
     return (f"items not compared: {left} in the baseline alone, {new} in this run alone",)

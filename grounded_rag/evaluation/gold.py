@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from pydantic import Field
+
 from grounded_rag.evaluation.datasets import GoldenItem, GoldQuote
 from grounded_rag.evaluation.records import EvalRecord, GoldPlace, JudgedRecord
 from grounded_rag.text.numbers import find_quantities
@@ -20,9 +22,7 @@ def gold_places(
 ) -> tuple[tuple[GoldPlace, ...], ...]:
     """Return where each gold piece of an item stands; a piece that stands nowhere is empty.
 
-    Args:
-        item: The item.
-        text_of: Returns the canonical text of a document by its id, or None without one.
+    `text_of` returns the canonical text of a document by its id, or None.
     """
     return tuple(
         tuple(
@@ -113,14 +113,9 @@ _SAME = frozenset({Agreement.SAME, Agreement.WEAKER, Agreement.UNIT_ADDED})
 
 
 class Completeness(Frozen):
-    """What of the expected answer is in the answer.
+    """What of the expected answer is in the answer."""
 
-    Attributes:
-        wanted: Facts looked for, as text; empty where nothing can be compared by value.
-        missing: Those that were not found.
-    """
-
-    wanted: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = Field(default=(), description="Empty: cannot be compared by value.")
     missing: tuple[str, ...] = ()
 
 
@@ -135,12 +130,9 @@ def answer_completeness(judged: JudgedRecord) -> Completeness:
 
 @lru_cache(maxsize=256)
 def completeness(expected: str, answer: str, *, question: str = "") -> Completeness:
-    """Compare an answer with the expected one.
+    """Compare all that the reader was shown with the expected answer.
 
-    Args:
-        expected: The right answer, in plain words.
-        answer: All that the reader was shown, remarks included.
-        question: The question; its words need not be repeated.
+    The question's words need not be repeated.
     """
     quantities = [q for q in find_quantities(expected) if not q.soft and q.kind != "label"]
     have = find_quantities(answer)

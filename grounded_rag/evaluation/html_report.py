@@ -15,6 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from grounded_rag.errors import InputError
+from grounded_rag.evaluation.catalogue import PAIRED
 from grounded_rag.evaluation.factuality import FactualityModel, RunFactuality
 from grounded_rag.evaluation.gate import Comparison, GateResult
 from grounded_rag.evaluation.layout import (
@@ -22,11 +23,15 @@ from grounded_rag.evaluation.layout import (
     BY_CONSTRUCTION,
     STANDING_TONES,
     Cell,
-    MetricLine,
-    ReportLayout,
     Table,
     Tone,
-    lay_out,
+    cost_line,
+    facts,
+    flip_table,
+    kind_table,
+    latency_table,
+    metric_line,
+    metric_table,
 )
 from grounded_rag.evaluation.plots import point, reliability, reliability_bins, two_directions
 from grounded_rag.evaluation.records import JudgedRecord, basis, judged
@@ -86,7 +91,6 @@ def _page(
     baseline: EvalReport | None,
     factuality: RunFactuality | None,
 ) -> Iterator[str]:
-    layout = lay_out(report, gate=gate, comparison=comparison)
     style, script = _asset("report.css"), _asset("report.js")
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}"
     policy += "; base-uri 'none'; form-action 'none'"
@@ -96,22 +100,22 @@ def _page(
     yield '<meta name="referrer" content="no-referrer">'
     yield f"<title>Grounding of {escape(report.meta.generator or 'a run')}</title>"
     yield f"<style>{style}</style>\n</head>\n<body>\n<main>"
-    yield f"<h1>Grounding report</h1>{_small(' · '.join(layout.facts))}"
-    if layout.gate is not None:
-        yield from _gate(layout.gate)
-    yield from _headline(layout.headline)
+    yield f"<h1>Grounding report</h1>{_small(' · '.join(facts(report)))}"
+    if gate is not None:
+        yield from _gate(gate)
+    yield from _headline(report)
     yield from _plots(report, baseline)
     yield "<h2>Metrics</h2>"
-    yield from _table(layout.table)
-    if layout.comparison is not None:
-        yield from _comparison(layout.comparison, layout)
-    if layout.costs:
-        yield f"<h2>Cost</h2><p>{escape(layout.costs)}.</p>"
-        yield from _table(layout.latency)
+    yield from _table(metric_table(report.metrics))
+    if comparison is not None:
+        yield from _comparison(comparison)
+    if cost := cost_line(report.costs):
+        yield f"<h2>Cost</h2><p>{escape(cost)}.</p>"
+        yield from _table(latency_table(report.costs))
     yield "<h2>By kind of question</h2>"
-    yield from _table(layout.kinds)
+    yield from _table(kind_table(report.kinds))
     chosen = _chosen(report)
-    yield from _questions(layout.items, chosen)
+    yield from _questions(report.items, chosen)
     yield from _answers(run, report, chosen, factuality)
     yield f"</main>\n<script>{script}</script>\n</body>\n</html>"
 
@@ -145,9 +149,9 @@ def _gate(gate: GateResult) -> Iterator[str]:
         yield "</ul>"
 
 
-def _headline(metrics: Sequence[MetricLine]) -> Iterator[str]:
+def _headline(report: EvalReport) -> Iterator[str]:
     yield '<div class="cards">'
-    for metric in metrics:
+    for metric in map(metric_line, map(report.metric, PAIRED)):
         yield (
             f'<div class="card"><div class="small muted">{escape(metric.title)}</div>'
             f'<div class="value">{escape(metric.rate)}</div>'
@@ -186,14 +190,14 @@ def _plots(report: EvalReport, baseline: EvalReport | None) -> Iterator[str]:
     yield "</div>"
 
 
-def _comparison(comparison: Comparison, layout: ReportLayout) -> Iterator[str]:
+def _comparison(comparison: Comparison) -> Iterator[str]:
     yield f"<h2>Against the baseline {escape(comparison.baseline)}</h2>"
     if comparison.differences:
         yield _small("; ".join(comparison.differences))
     for metric in comparison.metrics:
         yield f"<h3>{escape(f'{metric.metric}: {metric.summary}')}</h3>"
         if metric.flips:
-            yield from _table(layout.flips[metric.metric])
+            yield from _table(flip_table(metric.flips))
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -297,7 +301,6 @@ def _about(model: FactualityModel) -> str:
 
 
 def _answer(seen: JudgedRecord, row: ItemRow, likely: Sequence[float | None]) -> Iterator[str]:
-    """Yield one answer as a folded section; P(true) of its claims in order, where known."""
     item = seen.item
     name = escape(row.id)
     yield f'<details class="answer" data-row="{name}" id="a-{name}">'

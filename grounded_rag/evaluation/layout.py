@@ -11,9 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from grounded_rag.evaluation.catalogue import PAIRED
 from grounded_rag.evaluation.diagnosis import FailureKind
-from grounded_rag.evaluation.gate import Comparison, Flip, GateResult
+from grounded_rag.evaluation.gate import Flip
 from grounded_rag.evaluation.metrics import OWN_METRICS, MetricResult
 from grounded_rag.evaluation.records import Basis
 from grounded_rag.evaluation.report import Costs, EvalReport, ItemRow, KindRow, Standing
@@ -46,20 +45,12 @@ BY_CONSTRUCTION = (
 
 
 class Cell(NamedTuple):
-    """One cell of a table.
-
-    Attributes:
-        text: What it says.
-        tone: What it means, for colours.
-        data: Whether the text is of a question, a document, a model or a user's code, and so may
-            hold markup; what is not data is written in this package.
-        note: What a rendering with room for it adds: the name that gate files use.
-    """
+    """One cell of a table."""
 
     text: str
     tone: Tone = ""
-    data: bool = False
-    note: str = ""
+    data: bool = False  # written by a user, a document or a model: may hold markup
+    note: str = ""  # what a rendering with room for it adds: the name in gate files
 
 
 class Group(NamedTuple):
@@ -87,78 +78,22 @@ class MetricLine(NamedTuple):
     sentence: str
 
 
-class ReportLayout(NamedTuple):
-    """Everything that reports show besides the answers themselves.
-
-    Attributes:
-        facts: What the run was made with.
-        gate: What the gate says, where there is one.
-        headline: The metrics that are shown first.
-        metrics: All metrics in words.
-        table: All metrics.
-        comparison: The run beside its baseline, where there is one.
-        flips: What flipped, by metric; a metric without a flip is absent.
-        costs: What it cost, in words; "" where that is unknown.
-        latency: Seconds of each stage.
-        kinds: Counts by kind of question.
-        went_wrong: Number of items by what went wrong, in words.
-        items: The questions.
-        missing: Items without a record.
-    """
-
-    facts: tuple[str, ...]
-    gate: GateResult | None
-    headline: tuple[MetricLine, ...]
-    metrics: tuple[MetricLine, ...]
-    table: Table
-    comparison: Comparison | None
-    flips: dict[str, Table]
-    costs: str
-    latency: Table
-    kinds: Table
-    went_wrong: tuple[str, ...]
-    items: tuple[ItemRow, ...]
-    missing: int
-
-    @property
-    def wrong_items(self) -> tuple[ItemRow, ...]:
-        """The questions with which something went wrong."""
-        return tuple(row for row in self.items if row.wrong)
-
-    @property
-    def errors(self) -> tuple[ItemRow, ...]:
-        """The questions that ended in an error."""
-        return tuple(row for row in self.items if row.standing is Standing.ERROR)
-
-
-def lay_out(
-    report: EvalReport, *, gate: GateResult | None = None, comparison: Comparison | None = None
-) -> ReportLayout:
-    """Return what every rendering of a report shows."""
-    lines = tuple(map(_metric_line, report.metrics))
-    paired = () if comparison is None else comparison.metrics
-    return ReportLayout(
-        facts=tuple(_facts(report)),
-        gate=gate,
-        headline=tuple(line for line in lines if line.name in PAIRED),
-        metrics=lines,
-        table=_metrics(report.metrics),
-        comparison=comparison,
-        flips={metric.metric: _flips(metric.flips) for metric in paired if metric.flips},
-        costs=_costs(report.costs) if report.costs.answers else "",
-        latency=_latency(report.costs),
-        kinds=_kinds(report.kinds),
-        went_wrong=tuple(
-            f"{count} {kind.replace('_', ' ')}"
-            for kind, count in report.diagnoses.items()
-            if kind != FailureKind.NONE
-        ),
-        items=report.items,
-        missing=report.missing,
+def went_wrong(report: EvalReport) -> str:
+    """Return the number of items by what went wrong, in words; "" for nothing."""
+    return ", ".join(
+        f"{count} {kind.replace('_', ' ')}"
+        for kind, count in report.diagnoses.items()
+        if kind != FailureKind.NONE
     )
 
 
-def _facts(report: EvalReport) -> Iterator[str]:
+def wrong_items(report: EvalReport) -> list[ItemRow]:
+    """Return the questions with which something went wrong."""
+    return [row for row in report.items if row.wrong]
+
+
+def facts(report: EvalReport) -> Iterator[str]:
+    """Yield what the run was made with."""
     meta = report.meta
     policy = ("support", "unproven", "on_failed_claim")
     yield f"{len(report.items)} of {meta.items} questions"
@@ -173,13 +108,13 @@ def _facts(report: EvalReport) -> Iterator[str]:
 
 
 def _rate(result: MetricResult) -> str:
-    """Return a percentage, a mean, or the metric's state."""
     if result.value is None:
         return result.state.replace("_", " ")
     return f"{result.value:.1%}" if result.kind == "share" else f"{result.value:.3f}"
 
 
-def _metric_line(result: MetricResult) -> MetricLine:
+def metric_line(result: MetricResult) -> MetricLine:
+    """Return one metric in words."""
     low, high = result.interval.low, result.interval.high
     rate, failed = _rate(result), f"{result.failed} failed to score" if result.failed else ""
     if not result.trials:
@@ -200,7 +135,8 @@ def _count(result: MetricResult) -> str:
     return f"{result.hits:g}/{result.trials}" if result.kind == "share" else f"{result.trials}"
 
 
-def _metrics(results: Sequence[MetricResult]) -> Table:
+def metric_table(results: Sequence[MetricResult]) -> Table:
+    """Return all metrics by their groups."""
     return Table(
         columns=("metric", "rate", "count", "95 % interval", "n/a", "failed"),
         groups=tuple(
@@ -223,7 +159,8 @@ def _metric_row(result: MetricResult) -> tuple[Cell, ...]:
     )
 
 
-def _flips(flips: Sequence[Flip]) -> Table:
+def flip_table(flips: Sequence[Flip]) -> Table:
+    """Return what flipped in one metric between a baseline and a run."""
     rows = tuple(
         (
             Cell(flip.change, tone="bad" if flip.change == "worse" else "good"),
@@ -237,7 +174,10 @@ def _flips(flips: Sequence[Flip]) -> Table:
     return Table(("", "item", "before", "now", "question"), (Group("", rows),))
 
 
-def _costs(costs: Costs) -> str:
+def cost_line(costs: Costs) -> str:
+    """Return what a run cost, in words; "" where that is unknown."""
+    if not costs.answers:
+        return ""
     money = "" if costs.money is None else f", {costs.money:.4f} {costs.currency}"
     return (
         f"{costs.usage.calls} calls, {costs.usage.total_tokens:,} tokens{money}, "
@@ -245,7 +185,8 @@ def _costs(costs: Costs) -> str:
     )
 
 
-def _latency(costs: Costs) -> Table:
+def latency_table(costs: Costs) -> Table:
+    """Return the seconds of each stage."""
     rows = tuple(
         (
             Cell(stage.stage),
@@ -256,7 +197,8 @@ def _latency(costs: Costs) -> Table:
     return Table(("stage", "median", "95 %", "longest"), (Group("", rows),), range(1, 4))
 
 
-def _kinds(kinds: Sequence[KindRow]) -> Table:
+def kind_table(kinds: Sequence[KindRow]) -> Table:
+    """Return the counts by kind of question."""
     rows = tuple(
         (
             Cell(row.kind, data=True),

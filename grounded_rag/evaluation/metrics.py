@@ -14,6 +14,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
+from pydantic import Field
+
 from grounded_rag.errors import ConfigError
 from grounded_rag.evaluation.records import JudgedRecord
 from grounded_rag.protocols import Metric
@@ -28,18 +30,12 @@ class Observation(NamedTuple):
     """Hits among trials of one record.
 
     No trials and no failures mean "not applicable". Failures are never counted as misses.
-
-    Attributes:
-        hits: What counts for the rate; a share between 0 and 1 for a mean.
-        trials: Number of things looked at.
-        failed: Number of things that could not be scored.
-        why: Why they could not.
     """
 
-    hits: float = 0
-    trials: int = 0
-    failed: int = 0
-    why: str = ""
+    hits: float = 0  # a share between 0 and 1 for a mean
+    trials: int = 0  # things looked at
+    failed: int = 0  # things that could not be scored
+    why: str = ""  # why they could not
 
 
 NOT_APPLICABLE = Observation()
@@ -57,25 +53,15 @@ def could_not_score(why: str) -> Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricSpec:
-    """One metric of a run; `docs/metrics.md` defines each built-in one under its name.
+    """One metric of a run; `docs/metrics.md` defines each built-in one under its name."""
 
-    Attributes:
-        name: Name, as gate files use it.
-        group: What it is about.
-        title: What it is, in words.
-        unit: What is counted.
-        better: Which direction is good; "neither" for what only describes.
-        observe: Says hits and trials of one record.
-        kind: A share of counted things, or a mean of values between 0 and 1.
-    """
-
-    name: str
+    name: str  # as gate files use it
     group: str
     title: str
-    unit: str
-    better: Better
+    unit: str  # what is counted
+    better: Better  # "neither" for what only describes
     observe: Callable[[JudgedRecord], Observation]
-    kind: Kind = "share"
+    kind: Kind = "share"  # a share of things, or a mean of values between 0 and 1
 
 
 OWN_METRICS = "own metrics"
@@ -116,11 +102,7 @@ def load_metric(named: str) -> Metric[JudgedRecord]:
 def own_metrics(
     metrics: Sequence[Metric[JudgedRecord]], *, taken: Iterable[str] = ()
 ) -> tuple[MetricSpec, ...]:
-    """Return a user's own metrics as those of a run.
-
-    Args:
-        metrics: The metrics.
-        taken: Names of other metrics.
+    """Return a user's own metrics as those of a run; their names must differ from `taken` ones.
 
     Raises:
         ConfigError: One is no metric, or its name is taken.
@@ -142,7 +124,7 @@ def own_metrics(
 def _own_metric(metric: Any) -> MetricSpec:
     if (
         not callable(metric)
-        # A class would be called once a record and count nothing; an awaitable is no count.
+        # A call of a class makes an object and counts nothing; an awaitable is no count either.
         or isinstance(metric, type)
         or inspect.iscoroutinefunction(metric)
     ):
@@ -212,17 +194,7 @@ class Failure(Frozen):
 
 
 class MetricResult(Frozen):
-    """One metric over a run: what it is, as in `MetricSpec`, and what it amounts to.
-
-    Attributes:
-        hits: Numerator.
-        trials: Denominator.
-        interval: 95 % interval: Clopper-Pearson for a share, Hoeffding for a mean.
-        scored: Records with something to count.
-        not_applicable: Records that the metric says nothing about.
-        failed: Records with something that could not be scored.
-        failures: The first of them, and why.
-    """
+    """One metric over a run: what it is, as in `MetricSpec`, and what it amounts to."""
 
     name: str
     group: str
@@ -232,11 +204,11 @@ class MetricResult(Frozen):
     kind: Kind = "share"
     hits: float
     trials: int
-    interval: Interval
-    scored: int
-    not_applicable: int
-    failed: int
-    failures: tuple[Failure, ...] = ()
+    interval: Interval = Field(description="95 %: Clopper-Pearson (share) or Hoeffding (mean).")
+    scored: int = Field(description="Records with something to count.")
+    not_applicable: int = Field(description="Records that the metric says nothing about.")
+    failed: int = Field(description="Records with something that could not be scored.")
+    failures: tuple[Failure, ...] = Field(default=(), description="The first of them.")
 
     @property
     def value(self) -> float | None:

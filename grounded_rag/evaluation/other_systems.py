@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from grounded_rag.config import Policy, fingerprint
 from grounded_rag.errors import InputError
-from grounded_rag.evaluation.datasets import GoldenItem, load_golden
+from grounded_rag.evaluation.datasets import GoldenItem, first_problem, load_golden
 from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
 from grounded_rag.evaluation.prose import attribute
 from grounded_rag.evaluation.records import (
@@ -102,7 +102,7 @@ def evaluate_answers(
 def _judged_once(
     answers: Iterable[RecordedAnswer | UnreadableLine], rules: Rules
 ) -> Iterator[EvalRecord]:
-    """Yield a record an answer; one whose id came before is an error of its own."""
+    """Yield one record for each answer; a repeated id makes its record an error."""
     seen: set[str] = set()
     for answer in answers:
         record = judge_other(answer, rules=rules)
@@ -121,21 +121,13 @@ def _judged_once(
 
 
 class RecordedAnswer(Frozen):
-    """One answer of another system.
-
-    Attributes:
-        item: What is known about the question.
-        text: The answer.
-        contexts: What was retrieved, best first.
-        claims: The system's own claims with citations; empty where it gives prose alone.
-        refused: Whether the record says that it declined; None where it does not say.
-    """
+    """One answer of another system."""
 
     item: GoldenItem
     text: str
     contexts: tuple[RetrievedChunk, ...] = ()
-    claims: tuple[Claim, ...] = ()
-    refused: bool | None = None
+    claims: tuple[Claim, ...] = Field(default=(), description="Empty where it gives prose alone.")
+    refused: bool | None = Field(default=None, description="None where the record does not say.")
 
 
 class UnreadableLine(Frozen):
@@ -148,12 +140,8 @@ class UnreadableLine(Frozen):
 def judge_other(answer: RecordedAnswer | UnreadableLine, *, rules: Rules) -> EvalRecord:
     """Verify a recorded answer and return its record.
 
-    A refusal is decided by structure: the record says so, or the whole text is the refusal string
-    in force, presentation aside. No phrases are guessed.
-
-    Args:
-        answer: What was read.
-        rules: The rules in force; their refusal string is that of the system.
+    A refusal is decided by structure: the record says so, or the whole text is the system's refusal
+    string (that of the rules), presentation aside. No phrases are guessed.
     """
     if isinstance(answer, UnreadableLine):
         return EvalRecord(item=answer.item, error=answer.error)
@@ -218,10 +206,8 @@ def read_answers(
 ) -> Iterator[RecordedAnswer | UnreadableLine]:
     """Yield the recorded answers of a file, one in memory at a time.
 
-    Args:
-        path: JSON lines; for `ragas` and `llamaindex` also one JSON list.
-        format: Shape of the records; see `docs/evaluation.md`.
-        golden: Items that add labels and gold, matched by id, else by question.
+    The file holds JSON lines or, for `ragas` and `llamaindex`, one JSON list; `docs/evaluation.md`
+    shows the records. Golden items add labels and gold, matched by id, else by question.
 
     Raises:
         InputError: The file cannot be read.
@@ -268,7 +254,7 @@ def _row(line: Any) -> dict[str, Any]:
 
 
 class _Shape(NamedTuple):
-    """Where a format keeps things: fields by preference, as its generations named them."""
+    """The fields of a format, in order of preference: its versions named them differently."""
 
     question: tuple[str, ...]
     answer: tuple[str, ...]
@@ -318,7 +304,7 @@ def _own_lines(row: Mapping[str, Any]) -> RecordedAnswer:
 
 
 def _citation(name: str, quote: str, contexts: Sequence[RetrievedChunk]) -> Citation:
-    """Return a citation of the context that is meant: of several by one name, with the quote."""
+    """Cite the context of that name; of several, the one that holds the quote."""
     meant = [context.chunk for context in contexts if context.chunk.doc_id == name]
     holding = [chunk for chunk in meant if quote in chunk.text]
     return Citation(chunk_id=(holding or meant)[0].id if meant else name, quote=quote)
@@ -350,7 +336,7 @@ def _refused(row: Mapping[str, Any]) -> bool | None:
 
 
 class _ShapeError(TypeError):
-    """A field has another shape than its format says, and this is what to do."""
+    """A field has another shape than its format says; `hint` says what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -398,12 +384,9 @@ def _text(value: Any) -> str:
 
 
 def _unreadable(number: int, row: Mapping[str, Any], error: Exception) -> UnreadableLine:
-    """Return why a line cannot be used, under its own id and question where it says them."""
     hint = "docs/evaluation.md shows the shape of each format."
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = f"{where}: {first['msg']}"
+        message = first_problem(error)
     elif isinstance(error, AttributeError):
         message = "a field holds something else than its format says"
     elif isinstance(error, KeyError):

@@ -2,24 +2,24 @@
 
 An answer is first taken apart into what states something and what only presents it: citation
 marks, headings, rules, header rows, lists of sources, greetings, introductions and questions are
-no claims, and whoever counts them as such calls every well-presented answer false. Then places are
-looked up: the sentences of the contexts that share most of a statement's words, weighted by how
-rare they are there, are tried as its quote. The places are ours and no fault of the system: a
-claim is rejected only where a hard check rejects it at every place that was tried.
+no claims: counted as such, they would make every well-presented answer false.
+
+Then places are looked up: the sentences of the contexts that share most of a statement's words,
+weighted by how rare they are there, are tried as its quote. The system did not choose these places,
+so a claim is rejected only where a hard check rejects it at every place that was tried.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.sentences import LineKind, Unit, ends_with_stop, group_units, split_unit
 from grounded_rag.text.words import content_words
 from grounded_rag.types import (
@@ -42,15 +42,10 @@ _ENDS = ".!?…。！？｡．؟۔।॥"
 
 
 class Attributed(NamedTuple):
-    """An answer in prose as claims.
+    """An answer in prose as claims."""
 
-    Attributes:
-        draft: Its statements, each with the places that carry it best, or with none.
-        apart: Its parts that state nothing.
-    """
-
-    draft: Draft
-    apart: tuple[str, ...]
+    draft: Draft  # statements with the places that carry them best
+    apart: tuple[str, ...]  # parts that state nothing
 
 
 def attribute(
@@ -60,13 +55,9 @@ def attribute(
     question: str | None = None,
     rules: Rules | None = None,
 ) -> Attributed:
-    """Return an answer as claims with the places that carry them best.
+    """Return an answer as claims with the places in `contexts` that carry them best.
 
-    Args:
-        text: The answer, as prose.
-        contexts: What it was written from.
-        question: The question, which is never evidence.
-        rules: The rules in force; what they name as deciders is not asked here.
+    The question is never evidence. What the rules name as deciders is not asked here.
     """
     parts = prose_parts(text, [context.chunk.text for context in contexts])
     lookup = _Lookup(contexts, question, rules or Rules())
@@ -76,15 +67,10 @@ def attribute(
 
 
 class ProseStatement(NamedTuple):
-    """A part of an answer that states something.
+    """A part of an answer that states something."""
 
-    Attributes:
-        text: Its words, presentation taken off.
-        block: Number of the paragraph, item or row that it stands in.
-    """
-
-    text: str
-    block: int
+    text: str  # presentation taken off
+    block: int  # number of its paragraph, item or row
 
 
 class ProseParts(NamedTuple):
@@ -97,10 +83,8 @@ class ProseParts(NamedTuple):
 def prose_parts(text: str, contexts: Sequence[str] = ()) -> ProseParts:
     """Take an answer in prose apart.
 
-    Args:
-        text: The answer as it was shown.
-        contexts: What it was written from. A sentence that stands there is a statement, whatever
-            it looks like, and a bracket that stands there is no citation mark.
+    A sentence that stands in `contexts` is a statement, whatever it looks like, and a bracket that
+    stands there is no citation mark.
     """
     reader = _Reader(contexts)
     reader.read(_without_citations(without_unseen(text), contexts, reader.apart))
@@ -136,7 +120,7 @@ def _without_citations(text: str, contexts: Sequence[str], apart: list[str]) -> 
 
 
 def _line_without_marks(line: str, quotes: Sequence[str]) -> str:
-    """Return a line without marks anywhere: each closing bracket may end one."""
+    """Return a line without its marks: each closing bracket may end one."""
     line = _CARETS.sub(r"[^\1]", line)
     done = ""
     position = 0
@@ -161,7 +145,6 @@ def _line_without_marks(line: str, quotes: Sequence[str]) -> str:
 
 
 def _ends_at(line: str, position: int) -> bool:
-    """Whether a sentence ends at a place of a line."""
     rest = line[position:].lstrip(" *_")
     return not rest or rest[0] in _ENDS
 
@@ -173,13 +156,6 @@ _PEELED = 4
 
 
 class _Reader:
-    """Reads the units of an answer one after the other.
-
-    Attributes:
-        statements: The statements found so far.
-        apart: What states nothing, so far.
-    """
-
     def __init__(self, contexts: Sequence[str]) -> None:
         self.statements: list[ProseStatement] = []
         self.apart: list[str] = []
@@ -190,7 +166,6 @@ class _Reader:
         self._block = 0
 
     def read(self, text: str) -> None:
-        """Read an answer without citation marks."""
         units = group_units(text)
         table: list[Unit] = []
         for at, unit in enumerate(units):
@@ -315,7 +290,6 @@ def _is_title(text: str, unit: Unit, after: Unit | None) -> bool:
 
 
 def _names_sources(body: str) -> bool:
-    """Whether a line is the title of a list of sources."""
     bare = re.sub(r"[#*_:：\s]+", " ", body).strip().casefold()
     return bare in _words().sources
 
@@ -334,8 +308,6 @@ def _plain(text: str) -> str:
 
 
 class _Words(NamedTuple):
-    """The lists of `prose.toml` as they are used."""
-
     reference: re.Pattern[str]
     reports: re.Pattern[str]
     behind: re.Pattern[str]
@@ -347,8 +319,8 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    lists = tomllib.loads(data_file("prose.toml").read_text(encoding="utf-8"))
-    marks = tomllib.loads(data_file("drafts.toml").read_text(encoding="utf-8"))["marks"]
+    lists = read_table("prose")
+    marks = read_table("drafts")["marks"]
     reference = lists["reference"]
     lead, determiner, qualifier, thing, link, tail, verb = (
         _any_of(reference[name])
@@ -418,8 +390,6 @@ _GRADES = {
 
 
 class _Lookup:
-    """Looks up places in the contexts of one answer."""
-
     def __init__(
         self, contexts: Sequence[RetrievedChunk], question: str | None, rules: Rules
     ) -> None:
@@ -529,7 +499,6 @@ def _covering(sentence: str, places: Sequence[_Place]) -> tuple[_Place, ...]:
 
 
 def _together(found: Sequence[_Placed]) -> tuple[str, list[tuple[_Place, ...]]]:
-    """Return claims as one, with all of their places."""
     places = {
         (place.chunk.chunk.id, place.span.start): place for each in found for place in each.places
     }

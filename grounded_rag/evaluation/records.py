@@ -1,6 +1,6 @@
 """The records of an evaluation: what became of each golden item, and how metrics see it.
 
-A run is a folder with `run.json` (one `RunMeta`) and `records.jsonl` (one `EvalRecord` a line).
+A run is a folder with `run.json` (one `RunMeta`) and `records.jsonl` (lines of `EvalRecord`).
 A `JudgedRecord` is one record as all metrics and the diagnosis see it, whichever system answered.
 """
 
@@ -50,48 +50,33 @@ class RecordError(Frozen):
 class OtherAnswer(Frozen):
     """The answer of another system, with what the verifier makes of it.
 
-    Attributes:
-        text: The answer as it was shown.
-        contexts: What that system had retrieved, best first.
-        draft: The answer as claims with citations: its own, or places that we looked up.
-        own_citations: Whether the citations are the system's own.
-        refused: Whether it declined to answer.
-        verification: Verdicts on the draft; None where it could not be judged.
-        support: Support score of each claim that is open, None for the others: how well its words
-            stand in what was retrieved. It orders claims, and is no probability.
-        apart: Parts of the text that state nothing: headings, greetings, lists of sources.
+    `support` says of each open claim how well its words stand in what was retrieved; it orders
+    claims and is no probability. It is None for other claims.
     """
 
-    text: str
-    contexts: tuple[RetrievedChunk, ...] = ()
-    draft: Draft = Draft()
-    own_citations: bool = False
+    text: str = Field(description="As it was shown.")
+    contexts: tuple[RetrievedChunk, ...] = Field(default=(), description="Best first.")
+    draft: Draft = Field(default=Draft(), description="Citations: its own, or places looked up.")
+    own_citations: bool = Field(default=False, description="Citations are the system's own.")
     refused: bool = False
-    verification: Verification | None = None
+    verification: Verification | None = Field(default=None, description="None if it is not judged.")
     support: tuple[Annotated[float, Field(ge=0, le=1)] | None, ...] = ()
-    apart: tuple[str, ...] = ()
+    apart: tuple[str, ...] = Field(default=(), description="Parts that state nothing.")
 
 
 class EvalRecord(Frozen):
     """What became of one golden item: an answer, another system's answer, or an error.
 
-    Attributes:
-        item: The golden item.
-        answer: The answer with its trace: every draft, verdict and signal.
-        other: The answer of another system, in place of `answer`.
-        error: Why there is neither.
-        places: Where each gold piece stands in the documents, where these were at hand.
-        scores: Further scores between 0 and 1 by name, such as "relevance".
-        judged: Further yes-or-no findings by name; None means "could not judge".
-        seconds: Wall-clock seconds of the whole call.
+    `places` are those of each gold piece in the documents, where these could be read. `judged` has
+    further yes-or-no findings by name; None means "could not judge".
     """
 
     item: GoldenItem
-    answer: Answer | None = None
-    other: OtherAnswer | None = None
-    error: RecordError | None = None
+    answer: Answer | None = Field(default=None, description="With its trace.")
+    other: OtherAnswer | None = Field(default=None, description="Another system's answer.")
+    error: RecordError | None = Field(default=None, description="Why there is no answer.")
     places: tuple[tuple[GoldPlace, ...], ...] = ()
-    scores: dict[str, float] = Field(default_factory=dict)
+    scores: dict[str, float] = Field(default_factory=dict, description='Such as "relevance".')
     judged: dict[str, bool | None] = Field(default_factory=dict)
     seconds: Annotated[float, Field(ge=0)] = 0.0
 
@@ -114,15 +99,10 @@ class EvalRecord(Frozen):
 
 
 class CheckIdentity(Frozen):
-    """One support check as it ran: its recorded signals count while both fields stay the same.
-
-    Attributes:
-        name: Name of the check.
-        fingerprint: What distinguishes versions of it: code, model and prompt.
-    """
+    """One support check as it ran: its recorded signals count while both fields stay the same."""
 
     name: str
-    fingerprint: str
+    fingerprint: str = Field(description="Differs with code, model and prompt.")
 
 
 class Prices(Frozen):
@@ -145,62 +125,42 @@ class Prices(Frozen):
 
 
 class IndexIdentity(Frozen):
-    """What was searched.
+    """What was searched."""
 
-    Attributes:
-        name: Folder or corpus, as it was named.
-        embedding: Name of the embedding, or "" for words alone.
-        content_hash: SHA-256 over the ids and content hashes of the documents.
-    """
-
-    name: str = ""
+    name: str = Field(default="", description="Folder or corpus, as it was named.")
     documents: int = 0
     chunks: int = 0
-    embedding: str = ""
-    content_hash: str = ""
+    embedding: str = Field(default="", description='"" for words alone.')
+    content_hash: str = Field(default="", description="SHA-256 over documents' ids and hashes.")
 
 
 class RunMeta(Frozen):
-    """What a run was made with; two runs can be compared where these fields explain the rest.
-
-    Attributes:
-        golden: Name of the golden set.
-        golden_hash: SHA-256 over its items, in order.
-        items: Number of golden items that the run is to cover.
-        split: The split chosen, or "".
-        generator: Name of the generator, or of the other system.
-        fingerprint: SHA-256 over policy and prompts.
-        refusal: The refusal string in force, or "" for the built-in one.
-        verifier: SHA-256 over the code of the verifier.
-        deciders: The models that confirmed claims.
-        relevance_threshold: Least relevance score of an answer to the point.
-        replay_of: Name of the run whose answers were judged again, or "".
-    """
+    """What a run was made with; two runs can be compared where these fields explain the rest."""
 
     id: str
     started: AwareDatetime
     package_version: str = ""
     golden: str = ""
-    golden_hash: str = ""
-    items: Annotated[int, Field(ge=0)] = 0
+    golden_hash: str = Field(default="", description="SHA-256 over its items, in order.")
+    items: int = Field(default=0, ge=0, description="Items to cover.")
     split: str = ""
-    generator: str = ""
+    generator: str = Field(default="", description="Name of the generator, or of the other system.")
     policy: dict[str, JsonValue] = Field(default_factory=dict)
-    fingerprint: str = ""
-    refusal: str = ""
-    verifier: str = ""
+    fingerprint: str = Field(default="", description="SHA-256 over policy and prompts.")
+    refusal: str = Field(default="", description='Refusal string; "" for the built-in one.')
+    verifier: str = Field(default="", description="SHA-256 over the code of the verifier.")
     checks: tuple[CheckIdentity, ...] = ()
     deciders: tuple[CheckIdentity, ...] = ()
     index: IndexIdentity = IndexIdentity()
     prices: Prices | None = None
     relevance_threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    replay_of: str = ""
+    replay_of: str = Field(default="", description="The run whose answers were judged again.")
 
 
 class Basis(StrEnum):
     """On what a claim rests, or why nothing of it was shown; the weakest comes last.
 
-    `open` is no reproach: nothing has shown the claim, and nothing speaks against it. `unchecked`
+    `open` means that nothing has shown the claim and nothing speaks against it. `unchecked`
     says that a check broke down, `rejected` that a hard check found what is wrong with the claim,
     and `refused` that it was never shown.
     """
@@ -251,38 +211,22 @@ class JudgedRecord:
     """What was shown for one question, and on what it rests: what every metric gets.
 
     A plain dataclass: a replay makes thousands of them.
-
-    Attributes:
-        record: The record.
-        state: Answered (in part too), refused, or failed: nothing that could be scored.
-        failure: Why it failed, or "".
-        text: The text shown.
-        claims: The claims shown: in their own words, or restated in those of the source.
-        drafted: The claims of the first draft, or None where there was none.
-        withheld: The claims of the last draft of which nothing was shown.
-        support: Support score of each shown claim that is open, by its place in `claims`.
-        apart: Number of parts of the text that state nothing: headings, greetings, source lists.
-        flags: Remarks on the claims that the reader saw.
-        found: Remarks that the verifier would have made, shown or not.
-        unanswered: Parts of the question said to be open.
-        retrieved: What was retrieved, best first.
-        own_citations: Whether the citations are the system's own.
     """
 
     record: EvalRecord
-    state: Literal["answered", "refused", "failed"]
-    failure: str = ""
+    state: Literal["answered", "refused", "failed"]  # failed: could not be scored
+    failure: str = ""  # why it failed
     text: str = ""
-    claims: tuple[ClaimVerdict, ...] = ()
-    drafted: tuple[ClaimVerdict, ...] | None = None
-    withheld: tuple[ClaimVerdict, ...] = ()
-    support: tuple[float | None, ...] = ()
-    apart: int = 0
-    flags: tuple[Flag, ...] = ()
-    found: tuple[Flag, ...] = ()
-    unanswered: tuple[str, ...] = ()
-    retrieved: tuple[RetrievedChunk, ...] = ()
-    own_citations: bool = True
+    claims: tuple[ClaimVerdict, ...] = ()  # shown, restated ones too
+    drafted: tuple[ClaimVerdict, ...] | None = None  # of the first draft, where there was one
+    withheld: tuple[ClaimVerdict, ...] = ()  # of the last draft, not shown
+    support: tuple[float | None, ...] = ()  # by place in `claims`; None unless open
+    apart: int = 0  # number of parts of the text that state nothing, such as headings
+    flags: tuple[Flag, ...] = ()  # remarks that the reader saw
+    found: tuple[Flag, ...] = ()  # remarks of the verifier, shown or not
+    unanswered: tuple[str, ...] = ()  # parts of the question said to be open
+    retrieved: tuple[RetrievedChunk, ...] = ()  # best first
+    own_citations: bool = True  # or places that we looked up
 
     @property
     def item(self) -> GoldenItem:
@@ -367,7 +311,7 @@ _REASONS_GONE = frozenset(
 
 
 def migrated(line: bytes) -> bytes:
-    """Return a line of version 0.1 as this version writes it; another stays as it is.
+    """Return a line as this version writes it, where version 0.1 wrote it.
 
     Raises:
         ValueError: It is no JSON.

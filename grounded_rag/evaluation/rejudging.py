@@ -59,8 +59,8 @@ def replay(
 ) -> EvalReport:
     """Judge a recorded run again, without any model call; one record in memory at a time.
 
-    A check whose name and fingerprint are as they were plays its recorded signals back; the
-    others run. Where nothing at all has changed, recorded verdicts are kept as they are.
+    The recorded signals of a check are used while its name and fingerprint stay the same; other
+    checks run. Where nothing at all has changed, recorded verdicts are kept as they are.
 
     Args:
         recorded: Folder of the recorded run.
@@ -87,16 +87,6 @@ def replay(
 
 
 class _Replay:
-    """How the records of one run are judged now.
-
-    Attributes:
-        policy: The policy in force now.
-        fingerprint: Fingerprint of policy and prompts: the recorded one under the recorded policy,
-            else one of its own. Answers given live under that policy carry another, since a
-            replay asks nobody again; so no certificate or calibration speaks of both.
-        unchanged: Whether nothing that judges has changed: recorded verdicts are kept then.
-    """
-
     def __init__(
         self,
         meta: RunMeta,
@@ -112,6 +102,8 @@ class _Replay:
         self._refusal = meta.refusal or default_refusal()
         now = check_identities(checks)
         same_policy = self.policy.model_dump(mode="json") == meta.policy
+        # Under another policy it is also not that of live answers: a replay asks nobody again, so
+        # no certificate or calibration may count the two together.
         self.fingerprint = (
             meta.fingerprint
             if same_policy or not meta.fingerprint
@@ -126,7 +118,6 @@ class _Replay:
         )
 
     def meta(self, run_id: str) -> RunMeta:
-        """Return what the replayed run is made with."""
         return self._meta.model_copy(
             update={
                 "id": run_id,
@@ -139,7 +130,6 @@ class _Replay:
         )
 
     async def judge(self, record: EvalRecord) -> EvalRecord:
-        """Return the record as it would have come out now."""
         if record.error is not None:
             return record
         if record.other is not None:
@@ -236,8 +226,6 @@ def _kept_flags(before: Answer, again: Answer) -> Iterator[Flag]:
 
 
 class _RecordedRetriever:
-    """A retriever that returns what was retrieved."""
-
     def __init__(self, chunks: Sequence[RetrievedChunk]) -> None:
         self._chunks = chunks
 
@@ -247,8 +235,6 @@ class _RecordedRetriever:
 
 
 class _RecordedGenerator:
-    """A generator that returns the recorded drafts in order."""
-
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self._left = iter(attempts)
 
@@ -286,12 +272,7 @@ class _RecordedSignals:
         self.names = frozenset(name for case in self._by_case.values() for name in case)
 
     def play(self, name: str, *, otherwise: SupportCheck | None) -> SupportCheck:
-        """Return a check that answers from the record.
-
-        Args:
-            name: Name of the recorded check.
-            otherwise: What to ask about a claim that is not on record; None leaves it unsaid.
-        """
+        """Return a check that answers from the record, and asks `otherwise` about new claims."""
 
         def recorded(case: ClaimCase) -> Signal | None:
             known = self._by_case.get(_key(case.claim.text, (p.located for p in case.evidence)))

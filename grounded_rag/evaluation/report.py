@@ -13,7 +13,7 @@ from grounded_rag.evaluation.metrics import OWN_METRICS, MetricResult, Tally, ow
 from grounded_rag.evaluation.records import EvalRecord, JudgedRecord, Prices, RunMeta, judged
 from grounded_rag.evaluation.runs import Run, policy_of
 from grounded_rag.protocols import Metric, Share
-from grounded_rag.types import Frozen, Usage
+from grounded_rag.types import Frozen, Timings, Usage
 
 OwnMetrics = Sequence[Metric[JudgedRecord]]
 """A user's own metrics, as `metrics=` takes them."""
@@ -46,21 +46,13 @@ class Latency(Frozen):
 
 
 class Costs(Frozen):
-    """What the answers of a run cost together; other systems' answers carry no costs.
-
-    Attributes:
-        answers: Answers counted.
-        usage: Calls and tokens, summed.
-        reasked: Answers that took more than one draft.
-        reasks: Drafts beyond the first, summed.
-        money: What the tokens cost, or None without prices.
-    """
+    """What the answers of a run cost together; other systems' answers carry no costs."""
 
     answers: int = 0
     usage: Usage = Usage()
-    reasked: int = 0
-    reasks: int = 0
-    money: float | None = None
+    reasked: int = Field(default=0, description="Answers that took more than one draft.")
+    reasks: int = Field(default=0, description="Drafts beyond the first.")
+    money: float | None = Field(default=None, description="None without prices.")
     currency: str = ""
     latency: tuple[Latency, ...] = ()
 
@@ -78,28 +70,20 @@ class Standing(StrEnum):
 
 
 class ItemRow(Frozen):
-    """One item of a run.
-
-    Attributes:
-        answerable: Its label, or "".
-        standing: What became of it.
-        diagnosis: What went wrong, if anything.
-        confidence: Relevance of the answer to its question: raw and uncalibrated; None where it
-            was not scored.
-        paired: Yes or no by metric, for comparing runs; a metric that says nothing is absent.
-        unscored: Why some metric could not score it; "" where all could.
-    """
+    """One item of a run."""
 
     id: str
     kind: str = ""
     split: str = ""
-    answerable: str = ""
+    answerable: str = Field(default="", description='Its label, or "".')
     question: str = ""
     standing: Standing
     diagnosis: Diagnosis
-    confidence: float | None = None
-    paired: dict[str, bool] = Field(default_factory=dict)
-    unscored: str = ""
+    confidence: float | None = Field(default=None, description="Relevance of the answer, raw.")
+    paired: dict[str, bool] = Field(
+        default_factory=dict, description="By metric, for comparing runs."
+    )
+    unscored: str = Field(default="", description="Why some metric could not score it.")
 
     @property
     def wrong(self) -> str:
@@ -126,37 +110,22 @@ class KindRow(Frozen):
 class EvalReport(Frozen):
     """Everything that a run amounts to, without the texts of its answers.
 
-    Attributes:
-        meta: What the run was made with.
-        metrics: Every metric.
-        costs: What it cost.
-        kinds: Counts by kind of question.
-        diagnoses: Number of items by what went wrong.
-        items: One row an item, by id.
-        open_support: Support scores of the claims of answers that hold open ones, by id; None for
-            a claim that is not open.
-        missing: Items of the golden set that have no record yet.
+    `open_support` has the support scores of claims by item, for answers with open ones; None for
+    a claim that is not open.
     """
 
     meta: RunMeta
     metrics: tuple[MetricResult, ...]
     costs: Costs
     kinds: tuple[KindRow, ...]
-    diagnoses: dict[str, int]
-    items: tuple[ItemRow, ...]
+    diagnoses: dict[str, int] = Field(description="Items by what went wrong.")
+    items: tuple[ItemRow, ...] = Field(description="One row for each item, by id.")
     open_support: dict[str, tuple[float | None, ...]] = Field(default_factory=dict)
-    missing: int = 0
+    missing: int = Field(default=0, description="Items of the golden set that have no record yet.")
 
     def metric(self, name: str) -> MetricResult:
-        """Return one metric by its name.
-
-        Raises:
-            KeyError: There is none of that name.
-        """
-        for result in self.metrics:
-            if result.name == name:
-                return result
-        raise KeyError(name)
+        """Return one metric by its name; without it, raise `KeyError`."""
+        return {result.name: result for result in self.metrics}[name]
 
     @property
     def errors(self) -> int:
@@ -178,7 +147,9 @@ class ReportBuilder:
         built_in = catalogue(relevance_threshold=meta.relevance_threshold)
         own = own_metrics(metrics, taken=(metric.name for metric in built_in))
         self._tallies = [Tally(metric) for metric in (*built_in, *own)]
-        self._costs = _CostTally(meta.prices)
+        # Drafts and times of each answer of ours: another system's costs are unknown.
+        self._paid: list[tuple[int, Timings]] = []
+        self._usage = Usage()
         self._rows: list[ItemRow] = []
         self._support: dict[str, tuple[float | None, ...]] = {}
 
@@ -194,7 +165,9 @@ class ReportBuilder:
             one_yes_or_no = observation.trials == 1 and observation.hits in (0, 1)
             if one_yes_or_no and (metric.name in PAIRED or metric.group == OWN_METRICS):
                 paired[metric.name] = bool(observation.hits)
-        self._costs.add(record)
+        if record.answer is not None:
+            self._usage += record.answer.usage
+            self._paid.append((record.answer.attempts, record.answer.timings))
         if any(score is not None for score in seen.support):
             self._support[record.item.id] = seen.support
         diagnosis = diagnose(seen)
@@ -222,7 +195,7 @@ class ReportBuilder:
         return EvalReport(
             meta=self._meta,
             metrics=tuple(tally.result() for tally in self._tallies),
-            costs=self._costs.result(),
+            costs=_costs(self._paid, self._usage, self._meta.prices),
             kinds=_kinds(rows),
             diagnoses={kind: count for kind, count in diagnoses.items() if count},
             items=tuple(rows),
@@ -269,19 +242,14 @@ def _count(rows: Iterable[ItemRow], *standings: Standing) -> int:
 
 
 class OpenClaims(Frozen):
-    """The open claims of a run.
+    """The open claims of a run, with their mean figure and the figures by item; None is unknown.
 
-    Attributes:
-        claims: How many there are.
-        mean: Mean of their figures; None without any.
-        calibrated: Whether the figures are P(true) by a calibrated model. Otherwise they are raw
-            support scores, which order claims and are no probabilities.
-        by_item: The figures by item, in the order of its open claims; None is unknown.
+    A calibrated figure is P(true). Raw support scores order claims and are no probabilities.
     """
 
     claims: int
     mean: Share | None = None
-    calibrated: bool = False
+    calibrated: bool = Field(default=False, description="P(true); else raw support scores.")
     by_item: dict[str, tuple[Share | None, ...]] = Field(default_factory=dict)
 
 
@@ -289,11 +257,9 @@ def open_claims(
     support: Mapping[str, tuple[float | None, ...]],
     likely: Mapping[str, tuple[float | None, ...]] | None = None,
 ) -> OpenClaims:
-    """Return the open claims of a run with their figures.
+    """Return the open claims of a run with their figures, each given by item.
 
-    Args:
-        support: Support scores of its claims by item; None for a claim that is not open.
-        likely: P(true) of its claims by item, where a calibrated model gives it.
+    `support` has None for a claim that is not open; `likely` is P(true) by a calibrated model.
     """
     found: dict[str, tuple[float | None, ...]] = {}
     for item, scores in support.items():
@@ -313,37 +279,20 @@ def open_claims(
 _STAGES = ("retrieve", "generate", "verify", "total")
 
 
-class _CostTally:
-    """Sums the costs of records."""
-
-    def __init__(self, prices: Prices | None) -> None:
-        self._prices = prices
-        self._usage = Usage()
-        self._drafts: list[int] = []
-        self._seconds: dict[str, list[float]] = {stage: [] for stage in _STAGES}
-
-    def add(self, record: EvalRecord) -> None:
-        """Count one record; one without an answer of ours costs nothing that is known."""
-        answer = record.answer
-        if answer is not None:
-            self._usage = self._usage + answer.usage
-            self._drafts.append(answer.attempts)
-            for stage, seconds in self._seconds.items():
-                seconds.append(getattr(answer.timings, stage))
-
-    def result(self) -> Costs:
-        """Return the sums."""
-        if not self._drafts:
-            return Costs()
-        return Costs(
-            answers=len(self._drafts),
-            usage=self._usage,
-            reasked=sum(drafts > 1 for drafts in self._drafts),
-            reasks=sum(max(0, drafts - 1) for drafts in self._drafts),
-            money=None if self._prices is None else self._prices.cost(self._usage),
-            currency="" if self._prices is None else self._prices.currency,
-            latency=tuple(_latency(stage, seconds) for stage, seconds in self._seconds.items()),
-        )
+def _costs(paid: Sequence[tuple[int, Timings]], usage: Usage, prices: Prices | None) -> Costs:
+    if not paid:
+        return Costs()
+    return Costs(
+        answers=len(paid),
+        usage=usage,
+        reasked=sum(drafts > 1 for drafts, _ in paid),
+        reasks=sum(max(0, drafts - 1) for drafts, _ in paid),
+        money=None if prices is None else prices.cost(usage),
+        currency="" if prices is None else prices.currency,
+        latency=tuple(
+            _latency(stage, [getattr(timings, stage) for _, timings in paid]) for stage in _STAGES
+        ),
+    )
 
 
 def _latency(stage: str, seconds: Sequence[float]) -> Latency:

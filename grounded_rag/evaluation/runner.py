@@ -7,17 +7,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import anyio
+from pydantic import Field
 
 from grounded_rag.errors import GroundedRAGError, InputError
 from grounded_rag.evaluation.datasets import GoldenItem, golden_hash, load_golden, select
 from grounded_rag.evaluation.gold import gold_places
 from grounded_rag.evaluation.metrics import one_line_error
 from grounded_rag.evaluation.records import EvalRecord, Prices, RecordError, RunMeta
-from grounded_rag.evaluation.report import EvalReport, OwnMetrics, ReportBuilder
+from grounded_rag.evaluation.report import EvalReport, OwnMetrics, ReportBuilder, report_of
 from grounded_rag.evaluation.runs import Run, meta_of, text_reader
 from grounded_rag.rag import GroundedRAG
 from grounded_rag.relevance import DEFAULT_THRESHOLD, RelevanceJudge, SentenceEmbedding, relevance
@@ -25,19 +25,12 @@ from grounded_rag.types import Frozen
 
 
 class Progress(Frozen):
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes:
-        done: Items with a record, resumed ones included.
-        total: Items to cover.
-        item: Id of the item just done.
-        errors: Errors so far in this call.
-    """
-
-    done: int
-    total: int
-    item: str = ""
-    errors: int = 0
+    done: int = Field(description="Items with a record, resumed ones included.")
+    total: int = Field(description="Items to cover.")
+    item: str = Field(default="", description="The item just done.")
+    errors: int = Field(default=0, description="In this call.")
 
 
 ProgressHook = Callable[[Progress], object]
@@ -45,23 +38,14 @@ ProgressHook = Callable[[Progress], object]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How to run.
+    """How to run."""
 
-    Attributes:
-        concurrency: Most questions under way at once.
-        relevance: Embedding of the first pass, or None for no relevance.
-        threshold: Least first-pass score of an answer to the point.
-        judge: Confirms what the first pass doubts.
-        prices: Prices of tokens.
-        progress: Called after each item.
-    """
-
-    concurrency: int = 4
-    relevance: SentenceEmbedding | None = None
-    threshold: float = DEFAULT_THRESHOLD
-    judge: RelevanceJudge | None = None
+    concurrency: int = 4  # most questions under way at once
+    relevance: SentenceEmbedding | None = None  # of the first pass; None: no relevance
+    threshold: float = DEFAULT_THRESHOLD  # least first-pass score of an answer to the point
+    judge: RelevanceJudge | None = None  # confirms what the first pass doubts
     prices: Prices | None = None
-    progress: ProgressHook | None = None
+    progress: ProgressHook | None = None  # called after each item
 
 
 def evaluate(
@@ -94,15 +78,8 @@ def evaluate(
     """
     # Provider clients live on the loop of the object that owns them; that is where we run, too.
     return rag._loop.run(
-        partial(
-            aevaluate,
-            rag,
-            golden,
-            run=run,
-            split=split,
-            limit=limit,
-            metrics=metrics,
-            options=options,
+        lambda: aevaluate(
+            rag, golden, run=run, split=split, limit=limit, metrics=metrics, options=options
         )
     )
 
@@ -140,14 +117,10 @@ async def aevaluate(
         opened = stack.enter_context(_continued(Path(run), meta))
         done = opened.resume()
         await _ask_all(rag, [i for i in items if i.id not in done], opened, options, len(done))
-        builder = ReportBuilder(opened.meta, metrics=metrics)
-        for record in opened.records():
-            builder.add(record)
-        return builder.result()
+        return report_of(opened, metrics=metrics)
 
 
 def _continued(folder: Path, meta: RunMeta) -> Run:
-    """Return the run in a folder to go on with, or a new one."""
     if not Run.exists(folder):
         return Run.create(folder, meta)
     run = Run.open(folder)
@@ -174,7 +147,6 @@ def _continued(folder: Path, meta: RunMeta) -> Run:
 async def _ask_all(
     rag: GroundedRAG, items: Sequence[GoldenItem], run: Run, options: Options, done: int
 ) -> None:
-    """Write a record an item as it is done, at most `concurrency` under way."""
     text_of = text_reader(rag)
     state = Progress(done=done, total=done + len(items))
     if options.progress is not None:
@@ -261,13 +233,7 @@ def write_run(
 ) -> EvalReport:
     """Write records that nobody has to be asked for as they come, and return their report.
 
-    Args:
-        meta: What the run is made with.
-        records: The records.
-        folder: Folder of the run; None keeps nothing but the report.
-        metrics: A user's own metrics.
-        progress: Called after each record.
-        wanted: Ids that should have a record; what is left of them is missing.
+    Without a folder nothing but the report is kept. Ids of `wanted` without a record are missing.
     """
     builder = ReportBuilder(meta, metrics=metrics)
     done = errors = 0

@@ -43,12 +43,7 @@ RECORDS = "records.jsonl"
 
 
 class Run:
-    """A folder with one run. One process may append to it; any number may read.
-
-    Attributes:
-        folder: The folder.
-        meta: What the run was made with.
-    """
+    """A folder with one run. One process may append to it; any number may read."""
 
     def __init__(self, folder: Path, meta: RunMeta) -> None:
         self.folder = folder
@@ -108,14 +103,7 @@ class Run:
     def rewrite(self, meta: RunMeta) -> None:
         """Replace what is said about the run; the records stay."""
         self.meta = meta
-        path = self.folder / META
-        # A crash leaves the file whole or as it was.
-        part = path.with_name(f"{path.name}.part")
-        with part.open("wb") as file:
-            file.write(meta.model_dump_json(indent=2).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_whole(self.folder / META, [meta.model_dump_json(indent=2).encode() + b"\n"])
 
     def append(self, record: EvalRecord, *, durable: bool = True) -> None:
         """Write one record.
@@ -127,12 +115,11 @@ class Run:
         Raises:
             InputError: The folder cannot be written.
         """
-        line = record.model_dump_json().encode() + b"\n"
         try:
             if self._file is None:
                 _cut_unfinished_line(self.folder / RECORDS)
                 self._file = (self.folder / RECORDS).open("ab")
-            self._file.write(line)
+            self._file.write(_line(record))
             if durable:
                 self._file.flush()
                 os.fsync(self._file.fileno())
@@ -168,29 +155,15 @@ class Run:
                     yield record
 
     def resume(self) -> frozenset[str]:
-        """Return the ids of the items that are done, and forget those that could not be scored.
-
-        The file is replaced whole, so a crash in the middle loses nothing.
-        """
+        """Return the ids of the items that are done, and forget those that could not be scored."""
         self.close()
-        path = self.folder / RECORDS
-        done: set[str] = set()
-        failed = False
-        part = path.with_name(f"{path.name}.part")
-        with part.open("wb") as kept:
-            for record in self.records():
-                if record.unscored:
-                    failed = True
-                    continue
-                done.add(record.item.id)
-                kept.write(record.model_dump_json().encode() + b"\n")
-            kept.flush()
-            os.fsync(kept.fileno())
-        if failed:
-            part.replace(path)
-        else:
-            part.unlink()
-        return frozenset(done)
+        found = [(record.item.id, record.unscored) for record in self.records()]
+        if any(unscored for _, unscored in found):
+            write_whole(
+                self.folder / RECORDS,
+                (_line(record) for record in self.records() if not record.unscored),
+            )
+        return frozenset(name for name, unscored in found if not unscored)
 
     def close(self) -> None:
         """Close the file."""
@@ -203,6 +176,24 @@ class Run:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def write_whole(path: Path, lines: Iterable[bytes]) -> None:
+    """Replace a file: a crash leaves it whole or as it was.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _line(record: EvalRecord) -> bytes:
+    return record.model_dump_json().encode() + b"\n"
 
 
 def _record(line: bytes) -> EvalRecord:
@@ -230,7 +221,7 @@ def _first_line(error: Exception) -> str:
 
 
 def policy_of(meta: RunMeta, **changes: JsonValue) -> Policy:
-    """Return the policy of a run, with fields changed, such as one whose value is gone.
+    """Return the policy of a run, with fields changed, such as one whose value no longer exists.
 
     Raises:
         InputError: Another version of the package made the run, with rules unknown here.
@@ -269,8 +260,7 @@ def policy_fingerprint(**options: Unpack[RAGOptions]) -> str:
 def fingerprint_of(path: Path | str) -> str:
     """Return the fingerprint of the policy under which something was made.
 
-    Args:
-        path: Folder of a run, or a JSON file with an answer or a receipt.
+    It is read from the folder of a run, or from a JSON file with an answer or a receipt.
 
     Raises:
         InputError: It cannot be read, or says nothing about its policy.
@@ -337,7 +327,6 @@ def meta_of(
 
 
 def _generator_name(rag: GroundedRAG) -> str:
-    """Return what the generator calls itself, or how it was named."""
     parts = rag._parts
     for attribute in ("name", "model"):
         value = getattr(parts.generator, attribute, None)

@@ -7,7 +7,7 @@ sequence is escaped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -19,10 +19,14 @@ from grounded_rag.evaluation.gate import Comparison, GateResult
 from grounded_rag.evaluation.layout import (
     BY_CONSTRUCTION,
     Cell,
-    ReportLayout,
     Table,
     Tone,
-    lay_out,
+    cost_line,
+    flip_table,
+    metric_line,
+    metric_table,
+    went_wrong,
+    wrong_items,
 )
 from grounded_rag.evaluation.report import EvalReport, ItemRow, OpenClaims, Standing
 from grounded_rag.text.display import one_line
@@ -42,17 +46,15 @@ def markdown(
         gate: What the gate says, where there is one.
         comparison: The run beside its baseline, where there is one.
     """
-    layout = lay_out(report, gate=gate, comparison=comparison)
     name = _escaped(report.meta.generator or "run")
-    parts = [f"## Grounding: {len(layout.items)} questions, {name}", ""]
-    if layout.gate is not None:
-        parts += _markdown_gate(layout.gate)
-    parts += _markdown_table(layout.table)
-    if layout.comparison is not None:
-        parts += _markdown_comparison(layout.comparison, layout)
-    if layout.went_wrong:
-        parts += ["", f"**What went wrong:** {', '.join(layout.went_wrong)}"]
-        parts += _markdown_items(layout.wrong_items)
+    parts = [f"## Grounding: {len(report.items)} questions, {name}", ""]
+    if gate is not None:
+        parts += _markdown_gate(gate)
+    parts += _markdown_table(metric_table(report.metrics))
+    if comparison is not None:
+        parts += _markdown_comparison(comparison)
+    if wrong := went_wrong(report):
+        parts += ["", f"**What went wrong:** {wrong}", *_markdown_items(wrong_items(report))]
     return "\n".join([*parts, ""])
 
 
@@ -67,7 +69,7 @@ def _markdown_gate(gate: GateResult) -> Iterator[str]:
         yield ""
 
 
-def _markdown_comparison(comparison: Comparison, layout: ReportLayout) -> Iterator[str]:
+def _markdown_comparison(comparison: Comparison) -> Iterator[str]:
     yield from ("", f"### Against {_escaped(comparison.baseline)}", "")
     for difference in comparison.differences:
         yield f"- {_escaped(difference)}"
@@ -75,10 +77,10 @@ def _markdown_comparison(comparison: Comparison, layout: ReportLayout) -> Iterat
         yield from ("", f"**{_escaped(metric.metric)}**: {metric.summary}")
         if metric.flips:
             yield ""
-            yield from _markdown_table(layout.flips[metric.metric], most=_ROWS_IN_MARKDOWN)
+            yield from _markdown_table(flip_table(metric.flips), most=_ROWS_IN_MARKDOWN)
 
 
-def _markdown_items(rows: tuple[ItemRow, ...]) -> Iterator[str]:
+def _markdown_items(rows: Sequence[ItemRow]) -> Iterator[str]:
     yield from ("", "<details><summary>Item by item</summary>", "")
     yield from ("| item | outcome | what went wrong | why | question |", "|---|---|---|---|---|")
     for row in rows[:_ITEMS_IN_MARKDOWN]:
@@ -129,14 +131,13 @@ def junit_xml(report: EvalReport, gate: GateResult | None = None) -> str:
         report: The report.
         gate: What the gate says, where there is one.
     """
-    layout = lay_out(report, gate=gate)
     suites = Element("testsuites", name="grounded_rag")
     checks = gate.checks if gate is not None else ()
     failed = str(len(gate.failed) if gate is not None else 0)
     suite = SubElement(
         suites, "testsuite", name="gate", tests=str(len(checks)), failures=failed, errors="0"
     )
-    rows = {row.id: row for row in layout.items}
+    rows = {row.id: row for row in report.items}
     for check in checks:
         case = SubElement(suite, "testcase", classname="gate", name=_xml(check.name))
         if check.passed:
@@ -146,14 +147,14 @@ def junit_xml(report: EvalReport, gate: GateResult | None = None) -> str:
         lines = (f"{r.id}: {r.question} ({r.standing}: {r.diagnosis.why})" for r in named)
         node = SubElement(case, "failure", message=_xml(check.detail))
         node.text = _xml("\n".join([check.detail, *lines]))
-    errors = str(len(layout.errors))
+    errors = str(report.errors)
     suite = SubElement(
         suites, "testsuite", name="questions", tests=str(len(rows)), failures="0", errors=errors
     )
     properties = SubElement(suite, "properties")
-    for metric in layout.metrics:
+    for metric in map(metric_line, report.metrics):
         SubElement(properties, "property", name=metric.name, value=_xml(metric.sentence))
-    for row in layout.items:
+    for row in report.items:
         name, why = _xml(f"{row.id} {row.question}"), row.diagnosis.why
         case = SubElement(suite, "testcase", classname=_xml(row.kind) or "question", name=name)
         if row.standing is Standing.ERROR:
@@ -192,36 +193,30 @@ def terminal_report(
 ) -> RenderableType:
     """Return the report for a terminal: metrics, what went wrong, the gate, the next step.
 
-    Args:
-        report: The report.
-        run: Folder of the run.
-        gate: What the gate says, where there is one.
-        comparison: The run beside its baseline, where there is one.
-        html: File of the HTML report, where one was written.
-        unshown: The run's open claims with their figures.
+    `run` is the folder of the run, `html` the HTML report where one was written, and `unshown` are
+    the run's open claims.
     """
-    layout = lay_out(report, gate=gate, comparison=comparison)
-    parts: list[RenderableType] = [_terminal_table(layout.table)]
+    parts: list[RenderableType] = [_terminal_table(metric_table(report.metrics))]
     parts.append(Text(BY_CONSTRUCTION, style="dim"))
     if unshown is not None and unshown.claims:
         parts.append(Text(f"\n{_open_claims(unshown)}"))
-    if layout.went_wrong:
-        parts.append(Text(f"\nwhat went wrong: {', '.join(layout.went_wrong)}"))
+    if wrong := went_wrong(report):
+        parts.append(Text(f"\nwhat went wrong: {wrong}"))
     parts += [Text(line, style="red") for line in error_lines(report)]
-    parts.append(Text(f"cost: {layout.costs or 'not recorded'}", "dim"))
-    if layout.missing:
-        parts.append(Text(f"{layout.missing} items have no record yet", style="yellow"))
-    if layout.comparison is not None:
-        parts += _terminal_comparison(layout.comparison, layout)
-    if layout.gate is not None:
-        parts += _terminal_gate(layout.gate)
-    parts += [Text(f"  {line}", style="dim") for line in _next_steps(layout, run, html)]
+    parts.append(Text(f"cost: {cost_line(report.costs) or 'not recorded'}", "dim"))
+    if report.missing:
+        parts.append(Text(f"{report.missing} items have no record yet", style="yellow"))
+    if comparison is not None:
+        parts += _terminal_comparison(comparison)
+    if gate is not None:
+        parts += _terminal_gate(gate)
+    parts += [Text(f"  {line}", style="dim") for line in _next_steps(report, run, html)]
     return Group(*parts)
 
 
 def error_lines(report: EvalReport) -> Iterator[str]:
     """Yield each item that ended in an error with what happened, and the next step."""
-    errors = lay_out(report).errors
+    errors = [row for row in report.items if row.standing is Standing.ERROR]
     for row in errors[:_ROWS_IN_TERMINAL]:
         yield f"error: {one_line(row.id)}: {one_line(row.diagnosis.why)}"
     if len(errors) > _ROWS_IN_TERMINAL:
@@ -231,7 +226,6 @@ def error_lines(report: EvalReport) -> Iterator[str]:
 
 
 def _open_claims(unshown: OpenClaims) -> str:
-    """Say how likely the open claims are, in one line."""
     figure = "P(true)" if unshown.calibrated else "support score"
     mean = "unknown" if unshown.mean is None else f"{unshown.mean:.2f}"
     hint = (
@@ -254,14 +248,14 @@ def _terminal_table(table: Table) -> TerminalTable:
     return shown
 
 
-def _terminal_comparison(comparison: Comparison, layout: ReportLayout) -> Iterator[Text]:
+def _terminal_comparison(comparison: Comparison) -> Iterator[Text]:
     yield Text(f"\nagainst {one_line(comparison.baseline)}", style="bold cyan")
     for difference in comparison.differences:
         yield Text(f"  {one_line(difference)}", style="dim")
     for metric in comparison.metrics:
         style = "red" if metric.worse > metric.better else ""
         yield Text(f"  {metric.metric}: {metric.summary}", style=style)
-        rows = layout.flips[metric.metric].groups[0].rows if metric.flips else ()
+        rows = flip_table(metric.flips).groups[0].rows
         for row in rows[:_ROWS_IN_TERMINAL]:
             change, item, before, now, question = (one_line(cell.text) for cell in row)
             line = f"    {change}: {item} {before} → {now}: {question[:90]}"
@@ -280,11 +274,11 @@ def _terminal_gate(gate: GateResult) -> Iterator[Text]:
             yield Text(f"      {named}{' …' if len(rule.items) > _ROWS_IN_TERMINAL else ''}")
 
 
-def _next_steps(layout: ReportLayout, run: Path, html: Path | None) -> Iterator[str]:
+def _next_steps(report: EvalReport, run: Path, html: Path | None) -> Iterator[str]:
     yield f"run: {run}"
     if html is not None:
         yield f"report: {html}"
     else:
         yield f"next: grounded-rag eval --replay {run} --html report.html"
-    if layout.wrong_items:
+    if wrong_items(report):
         yield f"next: grounded-rag diagnose {run}"

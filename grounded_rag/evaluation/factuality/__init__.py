@@ -27,7 +27,6 @@ from grounded_rag.evaluation.factuality.factuality_model import (
     RunFactuality,
     ScoredItem,
     Variant,
-    factuality_of,
     lowest_probability,
     score_run,
 )
@@ -87,7 +86,6 @@ __all__ = [
     "claims_of",
     "cross_fit",
     "ece",
-    "factuality_of",
     "fit",
     "fit_curve",
     "franq",

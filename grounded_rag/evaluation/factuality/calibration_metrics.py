@@ -15,6 +15,8 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 
+from pydantic import Field
+
 from grounded_rag.statistics import Interval
 from grounded_rag.types import Frozen
 
@@ -23,32 +25,18 @@ Metric = Callable[[Sequence[float], Sequence[bool]], float | None]
 
 
 class RiskPoint(Frozen):
-    """One point of a risk–coverage curve.
+    """One point of a risk–coverage curve."""
 
-    Attributes:
-        coverage: Share of the claims that are kept, the surest first.
-        risk: Share of the kept claims that are false.
-        threshold: Lowest score that is kept.
-    """
-
-    coverage: float
-    risk: float
-    threshold: float
+    coverage: float = Field(description="Share of claims kept, the surest first.")
+    risk: float = Field(description="Share of the kept claims that are false.")
+    threshold: float = Field(description="Lowest score that is kept.")
 
 
 class ReliabilityBin(Frozen):
-    """One bin of a reliability diagram.
+    """One bin of a reliability diagram."""
 
-    Attributes:
-        low: Lower end of the bin; a score equal to it belongs to the bin below, except 0.
-        high: Upper end, inclusive.
-        count: Number of claims in it.
-        mean_score: Their mean score.
-        share_true: Share of them that is true.
-    """
-
-    low: float
-    high: float
+    low: float = Field(description="Exclusive, except in the lowest bin.")
+    high: float = Field(description="Inclusive.")
     count: int
     mean_score: float
     share_true: float
@@ -193,14 +181,10 @@ def bootstrap(
 ) -> Interval | None:
     """Return the percentile bootstrap interval of a figure; None if it is never defined.
 
-    Args:
-        figure: Computes the figure of the claims with the given indexes, which may repeat.
-        count: Number of claims.
-        groups: What each claim belongs to. Claims of one group are drawn together, because claims
-            of one answer are no independent observations. None draws claims singly.
-        resamples: Number of resamples; those in which the figure is undefined are left out.
-        confidence: Share of resamples between the ends.
-        seed: Seed of the draws; the same seed gives the same interval.
+    `figure` gets indexes of claims, which may repeat. Claims of one group are drawn together,
+    because claims of one answer are no independent observations. Without groups, they are drawn
+    singly.
+    Resamples in which the figure is undefined are left out.
     """
     members: dict[str, list[int]] = {}
     for index in range(count):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from grounded_rag.answer import Answer
 from grounded_rag.errors import InputError
+from grounded_rag.evaluation.datasets import read_lines
 from grounded_rag.protocols import ClaimCase, EvidencePiece
 from grounded_rag.types import (
     Chunk,
@@ -31,67 +31,42 @@ def _as_tuple(value: object) -> object:
 class ClaimInput(Frozen):
     """What scorers may look at; only claim and evidence are always there.
 
-    Attributes:
-        claim: The claim's text.
-        evidence: Cited text; one string stands for a list of one.
-        question: The question, or None if unknown.
-        title: Title of the evidence: context for names, never evidence.
-        token_logprobs: Natural logarithms of the probabilities that a model without the evidence
-            gives to the claim's tokens.
+    A lone string of evidence stands for a list of one. `token_logprobs` are the natural logarithms
+    of the probabilities that a model without the evidence gives to the claim's tokens.
     """
 
     claim: Annotated[str, Field(min_length=1)]
     evidence: Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
     question: str | None = None
-    title: str = ""
+    title: str = Field(default="", description="Context for names, never evidence.")
     token_logprobs: tuple[Annotated[float, Field(le=0)], ...] = ()
 
 
 class LabelledClaim(ClaimInput):
     """A claim that a person has judged.
 
-    Attributes:
-        true: Whether it is true.
-        group: What the claim belongs to, such as its answer. Claims of a group are never split
-            between fitting and measuring. A claim with "" is a group alone.
+    Claims of one `group`, such as an answer, are never split between fitting and measuring.
+    A claim with "" is a group alone.
     """
 
     true: bool
     group: str = ""
 
 
-_LINE_HINT = 'Each line is {"claim": "…", "evidence": ["…"], "true": true}.'
-
-
 def read_labelled(path: Path | str) -> tuple[LabelledClaim, ...]:
     """Read labelled claims from a JSON Lines file; each line holds the fields of `LabelledClaim`.
 
     Raises:
-        InputError: The file cannot be read, is empty, or a line is no labelled claim; the message
-            names the line.
+        InputError: The file cannot be read, is empty, or has a line that is no labelled claim.
     """
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", hint="Give a UTF-8 file.") from error
     rows: list[LabelledClaim] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(LabelledClaim.model_validate(json.loads(line)))
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the line"
+    for number, row in read_lines(Path(path), LabelledClaim):
+        if isinstance(row, str):
             raise InputError(
-                f"Line {number} of {path} is no labelled claim: {place}: {first['msg']}.",
-                hint=_LINE_HINT,
-            ) from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"Line {number} of {path} is no JSON: {error}.", hint=_LINE_HINT
-            ) from error
+                f"Line {number} of {path}: {row}.",
+                hint='Each line is {"claim": "…", "evidence": ["…"], "true": true}.',
+            )
+        rows.append(row)
     if not rows:
         raise InputError(f"{path} holds no labelled claims.", hint="Label some claims first.")
     return tuple(rows)

@@ -16,10 +16,11 @@ from pydantic import Field, ValidationError, model_validator
 
 from grounded_rag.answer import Answer
 from grounded_rag.errors import ConfigError, InputError
+from grounded_rag.evaluation.datasets import first_problem
 from grounded_rag.evaluation.factuality.claims import ClaimInput, cited_claim, claims_of
 from grounded_rag.evaluation.factuality.scorers import ClaimScores, Scorers, builtin_scorers, franq
 from grounded_rag.evaluation.records import EvalRecord
-from grounded_rag.evaluation.runs import Run
+from grounded_rag.evaluation.runs import Run, write_whole
 from grounded_rag.protocols import Share
 from grounded_rag.statistics import Interval
 from grounded_rag.types import Frozen
@@ -27,15 +28,10 @@ from grounded_rag.version import __version__
 
 
 class Curve(Frozen):
-    """A rising curve through knots, linear between them and level beyond the last.
+    """A rising curve through knots, linear between them and level beyond the last."""
 
-    Attributes:
-        x: Scores of the knots, rising.
-        y: Calibrated shares at the knots, between 0 and 1, never falling.
-    """
-
-    x: tuple[float, ...]
-    y: tuple[float, ...]
+    x: tuple[float, ...] = Field(description="Scores of the knots, rising.")
+    y: tuple[float, ...] = Field(description="Shares between 0 and 1, never falling.")
 
     @model_validator(mode="after")
     def _rising(self) -> Self:
@@ -86,17 +82,11 @@ class Measured(Frozen):
 
 
 class Factuality(Frozen):
-    """How likely one claim is true, and why.
+    """How likely one claim is true, and why."""
 
-    Attributes:
-        p_true: P(true), or None if a score is missing: no figure is better than an invented one.
-        scores: The scores that were combined, calibrated where the model calibrates.
-        raw: The scorers' own numbers.
-    """
-
-    p_true: Share | None
-    scores: ClaimScores
-    raw: ClaimScores
+    p_true: Share | None = Field(description="None if a score is missing.")
+    scores: ClaimScores = Field(description="What was combined: calibrated, or raw.")
+    raw: ClaimScores = Field(description="The scorers' own numbers.")
 
 
 class ClaimFactuality(Frozen):
@@ -107,34 +97,19 @@ class ClaimFactuality(Frozen):
 
 
 class FactualityModel(Frozen):
-    """A fitted combination of scores; its JSON is the artefact that `calibrate` writes.
-
-    Attributes:
-        kind: Marks the JSON as a factuality model.
-        schema_version: Version of this format.
-        variant: What is calibrated.
-        scorers: Names of the three scorers: faithfulness, if faithful, if unfaithful.
-        fingerprint: Fingerprint of policy and prompts whose claims it was fitted on.
-        if_faithful: Curve of the second scorer, or None.
-        if_unfaithful: Curve of the third scorer, or None.
-        fitted_on: Number of labelled claims.
-        base_rate: Share of them that is true.
-        labels_hash: SHA-256 over the labelled claims.
-        held_out: Figures on claims not fitted on, by cross-fitting.
-        package_version: Version of grounded_rag that fitted it.
-    """
+    """A fitted combination of scores; its JSON is the artefact that `calibrate` writes."""
 
     kind: Literal["grounded-rag/factuality-model"] = "grounded-rag/factuality-model"
     schema_version: Literal[1] = 1
     variant: Variant
-    scorers: tuple[str, str, str]
+    scorers: tuple[str, str, str] = Field(description="Faithfulness, if faithful, if unfaithful.")
     fingerprint: Annotated[str, Field(min_length=1)]
-    if_faithful: Curve | None = None
-    if_unfaithful: Curve | None = None
-    fitted_on: Annotated[int, Field(ge=0)] = 0
-    base_rate: Share = 0.0
-    labels_hash: str = ""
-    held_out: tuple[Measured, ...] = ()
+    if_faithful: Curve | None = Field(default=None, description="Curve of the second scorer.")
+    if_unfaithful: Curve | None = Field(default=None, description="Curve of the third scorer.")
+    fitted_on: int = Field(default=0, ge=0, description="Labelled claims.")
+    base_rate: Share = Field(default=0.0, description="Share of true claims.")
+    labels_hash: str = Field(default="", description="SHA-256 over the labelled claims.")
+    held_out: tuple[Measured, ...] = Field(default=(), description="On claims not fitted on.")
     package_version: str = __version__
 
     @model_validator(mode="after")
@@ -164,12 +139,8 @@ class FactualityModel(Frozen):
     ) -> tuple[Factuality, ...]:
         """Return P(true) of each claim, in order.
 
-        Args:
-            claims: Claims with their evidence.
-            scorers: The scorers that the model was fitted with; None takes the built-in ones.
-
         Raises:
-            ConfigError: The model was fitted with other scorers.
+            ConfigError: The model was fitted with other scorers; None stands for the built-in ones.
         """
         used = scorers or builtin_scorers()
         if used.names != self.scorers:
@@ -211,11 +182,8 @@ class FactualityModel(Frozen):
             InputError: The file cannot be written.
         """
         path = Path(path)
-        # Written beside the file and renamed: a crash leaves the old model whole.
-        part = path.with_name(f"{path.name}.part")
         try:
-            part.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            part.replace(path)
+            write_whole(path, [self.model_dump_json(indent=2).encode() + b"\n"])
         except OSError as error:
             raise InputError(
                 f"{path} cannot be written: {error.strerror}.", hint="Name another file."
@@ -226,10 +194,8 @@ class FactualityModel(Frozen):
     def load(cls, path: Path | str, *, fingerprint: str | None = None) -> Self:
         """Read a model that `save` or `grounded-rag calibrate` wrote.
 
-        Args:
-            path: The file.
-            fingerprint: Fingerprint of the policy in force, such as `Answer.fingerprint`; a model
-                fitted under another one is refused. None leaves that to `score_answer`.
+        `fingerprint` is that of the policy in force, such as `Answer.fingerprint`; None leaves the
+        comparison to `score_answer`.
 
         Raises:
             InputError: The file is no factuality model.
@@ -243,9 +209,8 @@ class FactualityModel(Frozen):
                 f"{path} cannot be read: {error}.", hint="Name a file written by `calibrate`."
             ) from error
         except ValidationError as error:
-            first = error.errors()[0]
             raise InputError(
-                f"{path} is no factuality model: {first['msg']}.",
+                f"{path} is no factuality model: {first_problem(error)}.",
                 hint="Name a file written by `grounded-rag calibrate`.",
             ) from error
         if fingerprint is not None:
@@ -258,14 +223,7 @@ def _calibrated(curve: Curve | None, score: float | None) -> float | None:
 
 
 class ScoredItem(Frozen):
-    """One answered question of a run with the probabilities of its claims.
-
-    Attributes:
-        item: Id of the golden item.
-        question: The question.
-        claims: The shipped claims, in order.
-        lowest: What `lowest_probability` says of them.
-    """
+    """One answered question of a run with the probabilities of its claims."""
 
     item: str
     question: str
@@ -287,19 +245,6 @@ class RunFactuality(Frozen):
         }
 
 
-def factuality_of(
-    run: Run,
-    model: FactualityModel,
-    *,
-    scorers: Scorers | None = None,
-    progress: Callable[[int], object] | None = None,
-) -> RunFactuality:
-    """Return what `score_run` returns together with the model, for a report."""
-    return RunFactuality(
-        model=model, items=score_run(run, model, scorers=scorers, progress=progress)
-    )
-
-
 def score_run(
     run: Run,
     model: FactualityModel,
@@ -309,11 +254,7 @@ def score_run(
 ) -> tuple[ScoredItem, ...]:
     """Return the answered questions of a run, the least probable first.
 
-    Args:
-        run: The run; refusals and errors are left out.
-        model: A model fitted under the run's policy.
-        scorers: The scorers that it was fitted with; None takes the built-in ones.
-        progress: Called after each record with the number of records done.
+    `progress` is called after each record with the number of records done.
 
     Raises:
         ConfigError: The run was made under another policy, or the scorers differ.

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from pydantic import Field
+
 from grounded_rag.errors import InputError, MissingExtraError
 from grounded_rag.evaluation.factuality import calibration_metrics
 from grounded_rag.evaluation.factuality.claims import LabelledClaim
@@ -30,18 +32,11 @@ _BATCH = 32
 
 
 class Calibration(Frozen):
-    """A fitted model, with the raw figures to compare its own with.
+    """A fitted model, with the raw figures to compare its own with."""
 
-    Attributes:
-        model: The model, fitted on all claims; its `held_out` is from cross-fitting.
-        raw: The same figures of the raw combination, on the same parts.
-        given: Number of labelled claims given, including those without a score.
-        notes: What a reader of the figures should know.
-    """
-
-    model: FactualityModel
-    raw: tuple[Measured, ...]
-    given: int
+    model: FactualityModel = Field(description="Fitted on all claims; measured by cross-fitting.")
+    raw: tuple[Measured, ...] = Field(description="The same figures of the raw combination.")
+    given: int = Field(description="Labelled claims, those without a score included.")
     notes: tuple[str, ...] = ()
 
 
@@ -57,14 +52,8 @@ def calibrate_claims(
 ) -> Calibration:
     """Fit a model on labelled claims and measure it on claims not fitted on.
 
-    Args:
-        claims: Labelled claims, made under one policy.
-        fingerprint: Fingerprint of that policy.
-        variant: What to calibrate.
-        scorers: The scorers; None takes the built-in ones.
-        folds: Parts of the cross-fit; a group is never split between them.
-        resamples: Resamples of the bootstrap.
-        progress: Called after each batch with the number of claims scored.
+    All claims are made under one policy, whose fingerprint is given. A group is never split between
+    the `folds` of the cross-fit. `progress` is called with the number of claims scored so far.
 
     Raises:
         InputError: There are too few claims, or all have one label.
@@ -163,13 +152,7 @@ def fit(
     scorers: tuple[str, str, str],
     fingerprint: str,
 ) -> FactualityModel:
-    """Fit the curves of a variant.
-
-    Args:
-        rows: Scored claims with their labels.
-        variant: What to calibrate.
-        scorers: Names of the scorers that gave the scores.
-        fingerprint: Fingerprint of the policy under which the claims were made.
+    """Fit the curves of a variant on scored claims that were made under one policy.
 
     Raises:
         InputError: There are no claims, or none that look faithful, or none that do not.
@@ -244,15 +227,10 @@ def fit_curve(scores: Sequence[float], labels: Sequence[bool]) -> Curve:
 
 
 class CrossFit(Frozen):
-    """Probabilities of claims from models that were fitted on other groups of claims.
+    """Probabilities of claims from models that were fitted on other groups of claims."""
 
-    Attributes:
-        probabilities: P(true) of each claim, in the order of the rows.
-        folds: Number of the part that each claim was left out with.
-    """
-
-    probabilities: tuple[float, ...]
-    folds: tuple[int, ...]
+    probabilities: tuple[float, ...] = Field(description="P(true) of each claim, in order.")
+    folds: tuple[int, ...] = Field(description="The part that each claim was left out with.")
 
 
 def cross_fit(
@@ -316,12 +294,8 @@ def measure(
 ) -> tuple[Measured, ...]:
     """Return ROC-AUC, PR-AUC, PRR, ECE and Brier with bootstrap intervals.
 
-    Args:
-        probabilities: P(true) of each claim.
-        labels: Whether it is true.
-        groups: What each claim belongs to, drawn together by the bootstrap.
-        folds: Parts of a cross-fit. Ranking figures are then the mean over the parts.
-        resamples: Number of resamples; 0 leaves the intervals out.
+    Claims of one group are drawn together. With the folds of a cross-fit, ranking figures are the
+    mean over its parts. No resamples leave the intervals out.
     """
     all_claims = range(len(labels))
     measured = []

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from pydantic import Field
+
 from grounded_rag.evaluation.factuality.claims import ClaimInput, case_of
 from grounded_rag.generate.late_interaction import QuestionSimilarity, SentenceEmbedding
 from grounded_rag.protocols import EntailmentModel, Share, TextPair
@@ -35,17 +37,11 @@ class Scorer(Protocol):
 
 
 class ClaimScores(Frozen):
-    """The three scores of one claim; None if a scorer had no input.
+    """The three scores of one claim; None if a scorer had no input."""
 
-    Attributes:
-        faithful: P(faithful), always raw.
-        if_faithful: P(true | faithful), raw or calibrated.
-        if_unfaithful: P(true | unfaithful), raw or calibrated.
-    """
-
-    faithful: Share | None
-    if_faithful: Share | None
-    if_unfaithful: Share | None
+    faithful: Share | None = Field(description="P(faithful), always raw.")
+    if_faithful: Share | None = Field(description="P(true | faithful), raw or calibrated.")
+    if_unfaithful: Share | None = Field(description="P(true | unfaithful), raw or calibrated.")
 
     @property
     def complete(self) -> bool:
@@ -55,17 +51,11 @@ class ClaimScores(Frozen):
 
 @dataclass(frozen=True, kw_only=True)
 class Scorers:
-    """The three scorers of a factuality model.
+    """The three scorers of a factuality model."""
 
-    Attributes:
-        faithful: Whether the evidence says the claim.
-        if_faithful: Whether the claim is true, provided that the evidence says it.
-        if_unfaithful: Whether the claim is true, provided that the evidence does not say it.
-    """
-
-    faithful: Scorer
-    if_faithful: Scorer
-    if_unfaithful: Scorer
+    faithful: Scorer  # does the evidence say it?
+    if_faithful: Scorer  # is it true, if the evidence says it?
+    if_unfaithful: Scorer  # is it true, if the evidence does not say it?
 
     @property
     def names(self) -> tuple[str, str, str]:
@@ -99,18 +89,17 @@ def builtin_scorers(*, entailment: EntailmentModel | None = None) -> Scorers:
 
     Without an entailment model, faithfulness is the lexical support score, and both conditional
     scores are the blend with the built-in embedding (of words alone if that cannot be loaded).
-    None of these knows the subject beyond the evidence, so the third score can only say how
-    certain it is that a claim is unfaithful.
-
-    Args:
-        entailment: Scores faithfulness and, as MaxNLI, faithful claims. The blend stays for the
-            unfaithful ones.
+    With one, it scores faithfulness and, as MaxNLI, faithful claims. None of these knows the
+    subject beyond the evidence, so the third score can only say how certain it is that a claim is
+    unfaithful.
     """
     # Imported here: who fits or reads a model with other scorers needs no embedding.
     from grounded_rag.index.embedding import default_embedding
 
     embedding = default_embedding().embedding
     name = "" if embedding is None else f"{embedding.model_name}:{embedding.variant}"
+    # Not the support score for all three: that one was calibrated badly (ECE .13 on
+    # mtrag_human_eval, see benchmarks/NOTES.md).
     blend = Blend(embedding, name=name)
     if entailment is None:
         return Scorers(faithful=LexicalSupport(), if_faithful=blend, if_unfaithful=blend)
@@ -219,7 +208,6 @@ class Blend:
 
 
 def _most_alike(part: str, evidence: Sequence[str]) -> list[str]:
-    """Return the sentences of the evidence that share most words with a part of the claim."""
     if len(evidence) <= _MAX_EMBEDDED:
         return list(evidence)
     return sorted(evidence, key=lambda text: -shared_words(part, (text,)))[:_MAX_EMBEDDED]

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
+from pydantic import Field
+
 from grounded_rag.types import FlagKind, Frozen, Instant, Validity
 from grounded_rag.validity import parse_instant, staleness, today_utc
 
@@ -41,35 +43,21 @@ OVERDUE = frozenset(
 
 
 class DocumentCurrency(Frozen):
-    """One document that is not simply current.
-
-    Attributes:
-        doc_id: The document.
-        title: Its title.
-        states: Its states, the most pressing first.
-        details: One sentence per state.
-    """
+    """One document that is not simply current."""
 
     doc_id: str
     title: str
-    states: tuple[CurrencyState, ...]
-    details: tuple[str, ...]
+    states: tuple[CurrencyState, ...] = Field(description="Its states, the most pressing first.")
+    details: tuple[str, ...] = Field(description="One sentence for each state.")
 
 
 class CurrencyReport(Frozen):
-    """How current the documents of an index are.
-
-    Attributes:
-        as_of: Moment for which the states hold.
-        documents: Number of live documents.
-        counts: Documents by state; one with several states counts under each.
-        found: Those that are not simply current, in order of their ids.
-    """
+    """How current the documents of an index are."""
 
     as_of: Instant
-    documents: int
-    counts: dict[CurrencyState, int]
-    found: tuple[DocumentCurrency, ...]
+    documents: int = Field(description="Live documents.")
+    counts: dict[CurrencyState, int] = Field(description="By state; a document may have several.")
+    found: tuple[DocumentCurrency, ...] = Field(description="Not simply current, by id.")
 
     @property
     def overdue(self) -> tuple[DocumentCurrency, ...]:
@@ -155,7 +143,6 @@ def _details(
     max_age: dt.timedelta | None,
     soon: dt.timedelta,
 ) -> dict[CurrencyState, str]:
-    """Return one sentence for each state of a document other than `CURRENT`."""
     details = {
         _STATES[finding.kind]: finding.detail
         for finding in staleness(validity, as_of=as_of, max_age=max_age)

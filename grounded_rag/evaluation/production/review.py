@@ -6,16 +6,15 @@ import datetime as dt
 import logging
 import re
 import threading
-import tomllib
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
 from grounded_rag.answer import Answer
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.types import AnswerStatus, FlagKind, Frozen, RefusalReason, Tier
 
 _LOG = logging.getLogger(__name__)
@@ -37,39 +36,27 @@ class ReviewReason(StrEnum):
 
 
 class ReviewItem(Frozen):
-    """One answer for a person. It holds the question as it was asked: treat it as personal data.
+    """One answer for a person. It holds the question as it was asked: treat it as personal data."""
 
-    Attributes:
-        at: When it was queued.
-        reasons: Why it was queued; never empty.
-        text: The text shown to the user.
-        sources: Ids of the cited documents.
-        fingerprint: SHA-256 over policy and prompts.
-        probability: Lowest P(true) of a claim, if it was scored.
-    """
-
-    at: AwareDatetime
-    reasons: tuple[ReviewReason, ...]
+    at: AwareDatetime = Field(description="When it was queued.")
+    reasons: tuple[ReviewReason, ...] = Field(description="Never empty.")
     question: str
-    text: str
+    text: str = Field(description="What the user saw.")
     status: AnswerStatus
     refusal: RefusalReason | None = None
     flags: tuple[FlagKind, ...] = ()
-    sources: tuple[str, ...] = ()
+    sources: tuple[str, ...] = Field(default=(), description="Ids of the cited documents.")
     generator: str = ""
-    fingerprint: str = ""
-    probability: float | None = None
+    fingerprint: str = Field(default="", description="SHA-256 over policy and prompts.")
+    probability: float | None = Field(default=None, description="Lowest P(true) of a claim.")
 
 
 def review_reasons(
     answer: Answer, *, probability: float | None = None, least: float = 0.7
 ) -> tuple[ReviewReason, ...]:
-    """Return why a person should look at an answer; empty if there is no reason.
+    """Return why a person should look at an answer, if its lowest P(true) is `probability`.
 
-    Args:
-        answer: The answer.
-        probability: Lowest P(true) of its claims, if it was scored.
-        least: P(true) below which an answer is queued.
+    A P(true) below `least` is a reason; None stands for an answer that was not scored.
     """
     reasons: list[ReviewReason] = []
     if answer.status is AnswerStatus.REFUSED:
@@ -89,7 +76,7 @@ def review_reasons(
 
 @cache
 def _hedge_pattern() -> re.Pattern[str]:
-    words = tomllib.loads(data_file("hedges.toml").read_text(encoding="utf-8"))["en"]
+    words = read_table("hedges")["en"]
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
 
 
@@ -107,10 +94,10 @@ class ReviewQueue:
         most_bytes: int = 100_000_000,
         now: Callable[[], dt.datetime] | None = None,
     ) -> None:
-        """Choose where items go.
+        """Queue to a file, which is appended to, or to a function.
 
         Args:
-            target: A file to append to, or a function.
+            target: The file or the function.
             least: P(true) below which an answer is queued.
             most_bytes: Size of the file beyond which items are dropped and counted.
             now: Clock, for tests.
@@ -120,18 +107,8 @@ class ReviewQueue:
         self._most_bytes = most_bytes
         self._now = now or (lambda: dt.datetime.now(dt.UTC))
         self._lock = threading.Lock()
-        self._queued = 0
-        self._dropped = 0
-
-    @property
-    def queued(self) -> int:
-        """Number of items that were written or given to the callback."""
-        return self._queued
-
-    @property
-    def dropped(self) -> int:
-        """Number of items lost because the file is full, or because it or the callback failed."""
-        return self._dropped
+        self.queued = 0  # written, or given to the callback
+        self.dropped = 0  # lost: the file is full, or it or the callback failed
 
     def __call__(self, answer: Answer, *, probability: float | None = None) -> None:
         """Queue an answer if `review_reasons` names a reason."""
@@ -153,9 +130,9 @@ class ReviewQueue:
         )
         with self._lock:
             if self._deliver(item):
-                self._queued += 1
+                self.queued += 1
             else:
-                self._dropped += 1
+                self.dropped += 1
 
     def _deliver(self, item: ReviewItem) -> bool:
         try:

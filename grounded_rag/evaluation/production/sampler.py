@@ -7,8 +7,8 @@ import queue
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Annotated, Self
 
 from pydantic import Field
@@ -30,37 +30,24 @@ class LiveScores(Frozen):
 class Budget(Frozen):
     """What scoring may cost in one window of time.
 
-    Attributes:
-        answers: Most answers scored.
-        tokens: Most tokens. They are checked before each answer, so the last one may exceed them.
-        seconds: Length of the window.
+    Tokens are checked before each answer, so the last one may exceed them.
     """
 
     answers: Annotated[int, Field(ge=0)] = 1_000
     tokens: Annotated[int, Field(ge=0)] = 1_000_000
-    seconds: Annotated[float, Field(gt=0)] = 3_600.0
+    seconds: float = Field(default=3_600.0, gt=0, description="Length of the window.")
 
 
 class SamplerStats(Frozen):
-    """What became of the answers that a sampler was shown.
-
-    Attributes:
-        seen: All of them.
-        scored: Answers that were scored.
-        failed: Answers at which the scorer raised.
-        dropped_full: Chosen, and dropped because the queue was full.
-        dropped_budget: Chosen, and dropped because the budget was spent.
-        dropped_closed: Still waiting when the sampler was closed, or shown to it later.
-        usage: Tokens that scoring cost.
-    """
+    """What became of the answers that a sampler was shown."""
 
     seen: int = 0
     scored: int = 0
-    failed: int = 0
-    dropped_full: int = 0
-    dropped_budget: int = 0
-    dropped_closed: int = 0
-    usage: Usage = Usage()
+    failed: int = Field(default=0, description="The scorer raised.")
+    dropped_full: int = Field(default=0, description="Chosen while the queue was full.")
+    dropped_budget: int = Field(default=0, description="Chosen when the budget was spent.")
+    dropped_closed: int = Field(default=0, description="Waiting or shown after `close`.")
+    usage: Usage = Field(default=Usage(), description="Tokens that scoring cost.")
 
     @property
     def dropped(self) -> int:
@@ -120,9 +107,7 @@ class LiveSampler:
         self._clock = clock
         self._waiting: queue.Queue[Answer | None] = queue.Queue(maxsize=waiting)
         self._lock = threading.Lock()
-        self._counts = dict.fromkeys(
-            ("seen", "scored", "failed", "dropped_full", "dropped_budget", "dropped_closed"), 0
-        )
+        self._counts: Counter[str] = Counter()  # by the fields of `SamplerStats`
         self._usage = Usage()
         self._window: tuple[float, int, int] = (clock(), 0, 0)
         self._closed = False
@@ -184,12 +169,7 @@ class LiveSampler:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def _affordable(self) -> bool:
@@ -263,9 +243,7 @@ def each(*hooks: Hook) -> Hook:
 def factuality_score(model: FactualityModel, *, scorers: Scorers | None = None) -> LiveScorer:
     """Return a scorer for `LiveSampler`: the lowest P(true) of an answer's claims.
 
-    Args:
-        model: A fitted model; an answer given under another policy cannot be scored.
-        scorers: The scorers that it was fitted with; None takes the built-in ones.
+    An answer given under another policy than the model's cannot be scored.
     """
 
     def score(answer: Answer) -> LiveScores:

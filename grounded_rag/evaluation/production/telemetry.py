@@ -20,9 +20,6 @@ class Telemetry:
 
     Without the OpenTelemetry API it does nothing; without an SDK set up by the application, the
     API itself does nothing. No question, claim or quote is exported, and no document's name.
-
-    Attributes:
-        active: Whether the OpenTelemetry API is installed.
     """
 
     def __init__(
