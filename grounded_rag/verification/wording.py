@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from grounded_rag.text.display import told_row
 from grounded_rag.text.quantities import lookup
-from grounded_rag.text.sentences import Line, LineKind
+from grounded_rag.text.sentences import Line, LineKind, told_row
 from grounded_rag.text.words import content_words
 from grounded_rag.verification.folding import fold
 from grounded_rag.verification.neighbours import boxes
