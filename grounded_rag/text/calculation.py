@@ -186,33 +186,19 @@ class CalculationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an expression comes to.
+    """What an expression comes to."""
 
-    Attributes:
-        number: The value in base units; days for a span between dates.
-        unit: Base unit, or "".
-        ratio: Whether it is a share, so that it may be said in percent.
-        change: Whether it is a change relative to its own starting point.
-        summands: How many numbers were added up at its top level.
-        days: Days between two dates, or None for anything else.
-        months: Whole months between them.
-        date: The date that it is, or None.
-        less: What was taken off at its top level, or None.
-        written: The integer without a unit that it was written as, or None.
-        constant: The same where it is no number of the evidence, or None.
-    """
-
-    number: Fraction
+    number: Fraction  # in base units; days for a span between dates
     unit: str = ""
-    ratio: bool = False
-    change: bool = False
-    summands: int = 1
-    days: int | None = None
-    months: int = 0
+    ratio: bool = False  # a share, so that it may be said in percent
+    change: bool = False  # a change relative to its own starting point
+    summands: int = 1  # how many numbers were added up at its top level
+    days: int | None = None  # between two dates
+    months: int = 0  # whole months between them
     date: dt.date | None = None
-    less: Fraction | None = None
-    written: int | None = None
-    constant: int | None = None
+    less: Fraction | None = None  # what was taken off at its top level
+    written: int | None = None  # the integer without a unit that it was written as
+    constant: int | None = None  # the same where it is no number of the evidence
 
     @property
     def shown(self) -> str:
@@ -229,10 +215,6 @@ def calculate(expression: Expression, evidence: Sequence[Quantity]) -> Result:
 
     Integers that no evidence gives are allowed where they say nothing of their own: the number
     of summands under an average, 100 to say a ratio in percent, 1 beside a share, and 0.
-
-    Args:
-        expression: A parsed expression.
-        evidence: Numbers and dates of the quotes.
 
     Raises:
         CalculationError: An operand is not in the evidence, units do not fit, or a divisor is 0.
