@@ -51,12 +51,6 @@ from grounded_rag.testing.tamper.run import (
     run_fuzz,
 )
 
-# The values of quotes serve claims as well: these are further names of them.
-FuzzChunk = Passage
-ClaimResult = KindResult
-JudgedClaim = Finding
-ClaimReport = FuzzReport
-
 __all__ = [
     "BENIGN",
     "CLAIM_KINDS",
@@ -68,16 +62,12 @@ __all__ = [
     "TAMPERS",
     "TRUE_CLAIMS",
     "Cited",
-    "ClaimReport",
-    "ClaimResult",
     "Corpus",
     "Draw",
     "Finding",
     "Found",
     "FuzzCase",
-    "FuzzChunk",
     "FuzzReport",
-    "JudgedClaim",
     "Kind",
     "KindResult",
     "Label",
