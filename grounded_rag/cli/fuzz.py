@@ -27,7 +27,6 @@ from grounded_rag.testing.tamper import (
     load_data,
     read_cases,
     run_cases,
-    run_claims,
     run_fuzz,
 )
 
@@ -75,16 +74,17 @@ def fuzz(
         show(report, report_view, as_json=as_json)
         return 1 if report.failed else 0
     material = load_data(data) if data is not None else load_corpus(corpus or "demo")
-    if claims:
-        with fuzz_bar(enabled=not as_json, classes=len(CLAIM_KINDS)) as progress:
-            found = run_claims(material, per_class=per_class, seed=seed, progress=progress)
-        show(found, claims_view, as_json=as_json)
-        return 1 if found.failed else 0
-    with fuzz_bar(enabled=not as_json) as progress:
+    kinds = CLAIM_KINDS if claims else KINDS
+    with fuzz_bar(enabled=not as_json, classes=len(kinds)) as progress:
         report = run_fuzz(
-            material, per_class=per_class, seed=seed, support=support, progress=progress
+            material,
+            per_class=per_class,
+            seed=seed,
+            kinds=kinds,
+            support=support,
+            progress=progress,
         )
-    show(report, report_view, as_json=as_json)
+    show(report, claims_view if claims else report_view, as_json=as_json)
     return 1 if report.failed else 0
 
 

@@ -47,7 +47,6 @@ from grounded_rag.testing.tamper.run import (
     fate_of,
     judge,
     run_cases,
-    run_claims,
     run_fuzz,
 )
 
@@ -84,6 +83,5 @@ __all__ = [
     "read_cases",
     "result_of",
     "run_cases",
-    "run_claims",
     "run_fuzz",
 ]

@@ -10,7 +10,6 @@ import hashlib
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Protocol
 
 from grounded_rag.testing.tamper.cases import (
@@ -116,10 +115,6 @@ def run_fuzz(
         results=tuple(results),
         seconds=seconds,
     )
-
-
-run_claims = partial(run_fuzz, kinds=CLAIM_KINDS)
-"""Draws claims instead of quotes: see `run_fuzz`."""
 
 
 def run_cases(
