@@ -53,9 +53,8 @@ class Abbreviation:
 def suspects(words: Sequence[Word], *, known: Collection[str]) -> list[Word]:
     """Return the words of a question that may be mistyped.
 
-    Names are left alone: an unknown name is no misspelling.
-
-    `known` holds common words in lower case.
+    Names are left alone: an unknown name is no misspelling. `known` holds common words in lower
+    case.
     """
     found: list[Word] = []
     for position, word in enumerate(words):
