@@ -19,17 +19,14 @@ from grounded_rag.testing.tamper import (
     KINDS,
     MIN_BENIGN,
     MIN_HONEST,
-    ClaimReport,
-    ClaimResult,
     Finding,
     FuzzReport,
-    JudgedClaim,
     KindResult,
+    Label,
     load_corpus,
     load_data,
     read_cases,
     run_cases,
-    run_claims,
     run_fuzz,
 )
 
@@ -77,23 +74,22 @@ def fuzz(
         show(report, report_view, as_json=as_json)
         return 1 if report.failed else 0
     material = load_data(data) if data is not None else load_corpus(corpus or "demo")
-    if claims:
-        with fuzz_bar(enabled=not as_json, classes=len(CLAIM_KINDS)) as progress:
-            found = run_claims(material, per_class=per_class, seed=seed, progress=progress)
-        show(found, claims_view, as_json=as_json)
-        return 1 if found.failed else 0
-    with fuzz_bar(enabled=not as_json) as progress:
+    kinds = CLAIM_KINDS if claims else KINDS
+    with fuzz_bar(enabled=not as_json, classes=len(kinds)) as progress:
         report = run_fuzz(
-            material, per_class=per_class, seed=seed, support=support, progress=progress
+            material,
+            per_class=per_class,
+            seed=seed,
+            kinds=kinds,
+            support=support,
+            progress=progress,
         )
-    show(report, report_view, as_json=as_json)
+    show(report, claims_view if claims else report_view, as_json=as_json)
     return 1 if report.failed else 0
 
 
 @contextmanager
-def fuzz_bar(
-    *, enabled: bool, classes: int = len(KINDS)
-) -> Iterator[Callable[[KindResult | ClaimResult], None]]:
+def fuzz_bar(*, enabled: bool, classes: int = len(KINDS)) -> Iterator[Callable[[KindResult], None]]:
     """Show a bar while the fuzzer reports its classes to the yielded hook."""
     done = count(1)
     with counting_bar(enabled=enabled) as advance:
@@ -134,7 +130,7 @@ def _quote_cells(row: KindResult) -> list[str]:
 
 
 def _quote_style(row: KindResult) -> str:
-    if row.wrong:
+    if row.findings:
         return "bold red" if row.label == "tamper" else "yellow"
     return "bold" if row.kind.startswith("all ") else ""
 
@@ -161,51 +157,53 @@ def _quote_summary(report: FuzzReport) -> RenderableType:
     )
 
 
-def claims_view(report: ClaimReport) -> RenderableType:
+def claims_view(report: FuzzReport) -> RenderableType:
     """Return the counts of a run as a table, and the claims that were judged wrongly."""
     table = figures(
         "class", "claims", "verbatim", "confirmed", "restated", "refused", "own words, 95%",
         left=("class",),
     )  # fmt: skip
     table.columns[0].no_wrap = True
-    for true in (False, True):
-        rows = [row for row in report.results if row.true is true]
-        for row in [*rows, report.total(true=true)]:
+    groups: tuple[tuple[Label, ...], ...] = (("false",), ("honest", "reworded"))
+    for labels in groups:
+        rows = [row for row in report.results if row.label in labels]
+        for row in [*rows, report.total(labels[0])]:
             table.add_row(*_claim_cells(row), style=_claim_style(row))
         table.add_section()
-    wrong = [item for row in report.results if row.near or not row.true for item in row.wrong]
+    # Reworded claims are not asked to ship in their own words.
+    wrong = [item for item in report.findings if item.label != "reworded"]
     wrong.sort(key=lambda item: item.true)
     return Group(table, "", *map(_claim_finding, wrong[:_SHOWN]), _claim_summary(report))
 
 
-def _claim_cells(row: ClaimResult) -> list[str]:
+def _claim_cells(row: KindResult) -> list[str]:
     low, high = row.interval.low * 100, row.interval.high * 100
     counts = (row.made, row.verbatim, row.confirmed, row.restated, row.refused)
     interval = f"{low:.2f}–{high:.2f} %" if row.made else "no material"
     return [row.kind, *(f"{number:,}" for number in counts), interval]
 
 
-def _claim_style(row: ClaimResult) -> str:
-    if row.true:
-        low = row.near and row.own_words < MIN_HONEST * row.made
-        return "yellow" if low else ""
-    return "bold red" if row.own_words else ""
+def _claim_style(row: KindResult) -> str:
+    if row.label == "false":
+        return "bold red" if row.passed else ""
+    low = row.label == "honest" and row.passed < MIN_HONEST * row.made
+    return "yellow" if low else ""
 
 
-def _claim_finding(item: JudgedClaim) -> RenderableType:
-    why = f" ({item.why})" if item.why else ""
+def _claim_finding(item: Finding) -> RenderableType:
+    why = f" ({item.detail})" if item.detail else ""
     return Group(
-        line(f"{item.kind}: {item.fate}{why}", "red"),
+        line(f"{item.kind}: {item.found}{why}", "red"),
         line(f"claim {item.claim!a}", "dim", indent=4),
         line(f"quote {item.quote!a}", "dim", indent=4),
     )
 
 
-def _claim_summary(report: ClaimReport) -> RenderableType:
-    false, honest = report.total(true=False), report.total(true=True)
-    rate = honest.own_words / honest.made if honest.made else 0.0
+def _claim_summary(report: FuzzReport) -> RenderableType:
+    false, honest = report.total("false"), report.total("honest")
+    rate = honest.passed / honest.made if honest.made else 0.0
     return line(
-        f"Seed {report.seed}: {false.own_words} of {false.made:,} false claims ship in their own "
+        f"Seed {report.seed}: {false.passed} of {false.made:,} false claims ship in their own "
         f"words, {rate:.2%} of {honest.made:,} honest whole statements do (at least "
         f"{MIN_HONEST:.0%} is asked).",
         "bold red" if report.failed else "bold green",

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 from grounded_rag.generate.question import Question
-from grounded_rag.text.display import listed, told_row
-from grounded_rag.text.sentences import LineKind, Unit, group_units, split_sentences
+from grounded_rag.text.sentences import (
+    LineKind,
+    Unit,
+    group_units,
+    listed,
+    split_sentences,
+    told_row,
+)
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, Claim, RetrievedChunk, Span
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from grounded_rag._sync import BackgroundLoop
@@ -188,19 +187,12 @@ def audit_receipts(
 
 
 class _Evidence(NamedTuple):
-    """What a claim of a receipt is judged on.
-
-    Attributes:
-        question: The question of the receipt.
-        sources: The chunks that the claim cites.
-        passages: All chunks of the receipt by id, as far as their texts are known.
-        rules: The rules that it was shipped under.
-    """
+    """What a claim of a receipt is judged on."""
 
     question: str
-    sources: tuple[ReceiptSource, ...]
-    passages: Mapping[str, Passage]
-    rules: Rules
+    sources: tuple[ReceiptSource, ...]  # the chunks that the claim cites
+    passages: Mapping[str, Passage]  # all chunks of the receipt by id, where their text is known
+    rules: Rules  # that it was shipped under
 
     def key(self, claim: ReceiptClaim) -> Hashable:
         """Return what a claim's check depends on; rules differ only in the receipt's policy."""
@@ -232,12 +224,7 @@ class ReceiptChecker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._loop.close()
 
     def check(self, receipt: Receipt) -> ReceiptCheck:

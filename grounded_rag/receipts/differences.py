@@ -313,11 +313,9 @@ class CurrentDocument:
         return self.text[min(start, span.start) : max(end, span.end)]
 
     def nearest(self, quote: str, sentence: str) -> NearestPassage | None:
-        """Return the new wording of a quote, or None where nothing resembles it enough.
+        """Return the new wording of a quote that is gone, or None where nothing is like it.
 
-        Args:
-            quote: The quote, which does not stand in the document.
-            sentence: The sentence(s) that enclosed it.
+        `sentence` is what enclosed the quote.
         """
         key = (quote, sentence)
         if key not in self._found:
@@ -345,13 +343,7 @@ class CurrentDocument:
         return self.compared(quote, span)
 
     def compared(self, old: str, span: Span, alike: float | None = None) -> NearestPassage:
-        """Return a passage with how it differs from an old text.
-
-        Args:
-            old: The old text.
-            span: The passage.
-            alike: Their similarity, where it is known already.
-        """
+        """Return a passage with how it differs from an old text."""
         new = span.of(self.text)
         return NearestPassage(
             doc_id=self.document.id,

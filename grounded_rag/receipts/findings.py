@@ -304,12 +304,9 @@ _RESTS_ON = {
 
 
 def why_line(status: TextStatus, standings: Sequence[CitationStanding], rejected: str) -> str:
-    """Return one sentence that says what decided about a claim.
+    """Return one sentence that says what decided about a claim, of whose quotes one has the status.
 
-    Args:
-        status: The gravest status of its quotes.
-        standings: The claim's quotes.
-        rejected: Why the verifier rejects the claim on today's text, or "".
+    `rejected` is why the verifier rejects the claim on today's text, or "".
     """
     worst = next(standing for standing in standings if standing.status is status)
     if rejected:

@@ -42,9 +42,7 @@ COMPUTED = "arithmetic"
 def check_form(receipt: Receipt, passages: Mapping[str, Passage]) -> list[IntegrityProblem]:
     """Return what in a receipt does not fit together, without judging support.
 
-    Args:
-        receipt: The receipt.
-        passages: Each source by chunk id, as far as its text is known.
+    `passages` holds each source by chunk id, as far as its text is known.
     """
     misfits = (
         *_hash_misfits(receipt),
@@ -245,11 +243,8 @@ def retrieved_chunk(source: ReceiptSource, text: str) -> RetrievedChunk:
 def rules_of(receipt: Receipt, rules: Rules | None = None) -> Rules:
     """Return the rules that a receipt's claims were shipped under, as far as its policy says.
 
-    What another version of the package wrote and this one cannot read counts as the default.
-
-    Args:
-        receipt: The receipt.
-        rules: What a policy cannot hold: checks, deciders, refusal string and timeout.
+    What another version of the package wrote and this one cannot read counts as the default. What a
+    policy cannot hold comes from `rules`: checks, deciders, refusal string and timeout.
     """
     given = rules or Rules()
     known: dict[str, object] = {}
@@ -271,21 +266,13 @@ def rules_of(receipt: Receipt, rules: Rules | None = None) -> Rules:
 
 
 class Recheck(NamedTuple):
-    """What the verifier says now of the support that a claim was shipped with.
+    """What the verifier says now of the support that a claim was shipped with."""
 
-    Attributes:
-        why: Why it is not there, or "" where it is.
-        note: What was confirmed again, or is taken on trust; or "".
-        reason: Typed reason, where it is not there.
-        proves: Whether rules alone say that it is not there: they say the same whenever asked.
-        trusted: Whether the claim rests on a decider that was not asked again.
-    """
-
-    why: str = ""
-    note: str = ""
+    why: str = ""  # why it is not there; "" where it is
+    note: str = ""  # what was confirmed again, or is taken on trust
     reason: Reason | None = None
-    proves: bool = False
-    trusted: bool = False
+    proves: bool = False  # rules alone say that it is not there: they do whenever asked
+    trusted: bool = False  # it rests on a decider that was not asked again
 
 
 def recheck(claim: ReceiptClaim, verdict: ClaimVerdict, rules: Rules) -> Recheck:
@@ -293,11 +280,6 @@ def recheck(claim: ReceiptClaim, verdict: ClaimVerdict, rules: Rules) -> Recheck
 
     Verbatim must be verbatim again. What a decider confirmed must pass every rule; the decider's
     word counts anew where one is named, and is taken on trust otherwise.
-
-    Args:
-        claim: The claim of the receipt.
-        verdict: The verdict.
-        rules: The rules that it was given under.
     """
     if verdict.supported:
         demoted = claim.rests_on is Tier.VERBATIM and verdict.tier is not Tier.VERBATIM

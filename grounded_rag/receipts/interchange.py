@@ -29,9 +29,7 @@ def is_web(address: str) -> bool:
 def text_fragment_link(address: str, quote: str) -> str | None:
     """Return a link that opens a web page at a quote; None for what is no web address.
 
-    Args:
-        address: Address of the page; a fragment that it has already stays.
-        quote: The quote, as the page shows it.
+    A fragment that the address has already stays.
     """
     if not is_web(address) or not quote.strip():
         return None

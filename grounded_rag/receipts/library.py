@@ -56,7 +56,6 @@ class Library:
         return source.span.of(document.text)
 
     def _load(self, doc_id: str) -> CurrentDocument | None:  # noqa: ARG002 - there is none
-        """Read a document."""
         return None
 
 
@@ -161,13 +160,7 @@ def open_library(
     as_of: Instant,
     readers: Mapping[str, Reader] | None = None,
 ) -> Iterator[Library]:
-    """Open the documents to compare receipts with.
-
-    Args:
-        index: Folder of an index.
-        folder: Folder of documents; only one of the two may be named, or none.
-        as_of: Moment for which the documents are read.
-        readers: Readers of one's own by suffix that the folder was ingested with.
+    """Open the documents to compare receipts with: of an index, of a folder, or none.
 
     Raises:
         InputError: Both are named, or the folder cannot be used.

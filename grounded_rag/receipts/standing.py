@@ -25,19 +25,12 @@ _TELLING_WORDS = 4
 
 
 class Around(NamedTuple):
-    """What stands around a quote, as its source writes it.
+    """What stands around a quote, as its source writes it."""
 
-    Attributes:
-        stated: The statements that it stands in, as a reader gets them.
-        sentence: Their own sentences.
-        reach: From the first to the last of all text that the statements are made of.
-        span: Where `reach` stands in the text that was looked at.
-    """
-
-    stated: str
-    sentence: str
-    reach: str
-    span: Span
+    stated: str  # the statements that it stands in, as a reader gets them
+    sentence: str  # their own sentences
+    reach: str  # from the first to the last of all text that the statements are made of
+    span: Span  # where `reach` stands in the text that was looked at
 
     @classmethod
     def of(cls, passage: Passage, span: Span) -> Around:
@@ -55,13 +48,9 @@ class Around(NamedTuple):
 class Placed(NamedTuple):
     """One quote with what is known about its place today.
 
-    Attributes:
-        standing: What became of it.
-        before: What stood around it then.
-        document: The document in which it stands, or None.
-        passage: The part of today's text that the verifier is to judge, or None where the words
-            are gone or the whole chunk stands as it was.
-        now: What stands around it in that part.
+    `passage` is the part of today's text that the verifier is to judge, or None where the words are
+    gone or the whole chunk stands as it was; `before` and `now` are what stood around the quote
+    then, and what stands around it in that part.
     """
 
     standing: CitationStanding
@@ -84,14 +73,7 @@ class Placed(NamedTuple):
 def place(
     citation: ReceiptCitation, source: ReceiptSource, passage: Passage | None, library: Library
 ) -> Placed:
-    """Find a quote in the documents as they are now.
-
-    Args:
-        citation: The quote.
-        source: Its chunk.
-        passage: The chunk with its text, where that is known.
-        library: Today's documents.
-    """
+    """Find a quote in the documents as they are now; `passage` is its chunk, if known."""
     shown = citation.sentence
     before = Around(shown, shown, shown, citation.chunk_span)
     if passage is not None:
@@ -128,11 +110,7 @@ class _QuoteSearch(NamedTuple):
     known: CitationStanding
 
     def placed(self, passage: Passage | None) -> Placed:
-        """Return the place of the quote, looked for from the strictest way to the mildest.
-
-        Args:
-            passage: The chunk as it was, where its text is known.
-        """
+        """Return the place of the quote, looked for from the strictest way to the mildest."""
         quote, document = self.citation.quote, self.document
         if passage is not None:
             start = _nearest_to(document.text, passage.text, self.source.span.start)
@@ -273,17 +251,11 @@ _WORD = re.compile(r"\w+")
 
 
 class WithoutTargets(NamedTuple):
-    """A text whose link targets are empty, and the way back.
+    """A text whose link targets are empty, and the way back."""
 
-    Attributes:
-        text: The text, with `()` for each target.
-        starts: Where stretches that were copied or emptied begin in it, in order.
-        offsets: Where the same stretches begin in the original text.
-    """
-
-    text: str
-    starts: tuple[int, ...]
-    offsets: tuple[int, ...]
+    text: str  # with `()` for each target
+    starts: tuple[int, ...]  # where stretches that were copied or emptied begin in it, in order
+    offsets: tuple[int, ...]  # where the same stretches begin in the original text
 
     def span(self, start: int, end: int) -> Span:
         """Return the place in the original text of a place in this one."""

@@ -57,52 +57,34 @@ class Badge(Frozen):
 
 
 class MarkedClaim(Frozen):
-    """A claim with the numbers of its citations.
-
-    Attributes:
-        restated: Whether the words are the source's, in the place of a claim that nothing showed.
-        line: Whether it stands on a line of its own: a table cell or a list item, which no full
-            stop parts from what follows.
-    """
+    """A claim with the numbers of its citations."""
 
     text: str
     numbers: tuple[int, ...]
-    restated: bool = False
-    line: bool = False
+    restated: bool = False  # the words are the source's, not those of the generator
+    line: bool = False  # a table cell or list item: no full stop parts it from what follows
 
 
 class SourceCard(Frozen):
-    """One numbered source of an answer.
-
-    Attributes:
-        headings: Headings that govern the quote, outermost first, the title left out.
-        source: Where the document came from.
-        link: Safe address that opens it at the quote, or None.
-        segments: The enclosing sentence(s), cut at the edges of the quote.
-    """
+    """One numbered source of an answer."""
 
     number: int
     title: str
-    headings: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()  # that govern the quote, outermost first, the title left out
     page: int | None = None
-    source: str = ""
-    link: str | None = None
-    segments: tuple[Segment, ...]
+    source: str = ""  # where the document came from
+    link: str | None = None  # safe address that opens it at the quote
+    segments: tuple[Segment, ...]  # the enclosing sentence(s), cut at the edges of the quote
     badges: tuple[Badge, ...] = ()
 
 
 class AnswerCards(Frozen):
-    """An answer laid out for people; a refusal has no claims, support and cards.
-
-    Attributes:
-        support: On what the claims rest, in words.
-        remarks: Remarks that belong to no numbered source.
-    """
+    """An answer laid out for people; a refusal has no claims, support and cards."""
 
     claims: tuple[MarkedClaim, ...] = ()
-    support: str = ""
+    support: str = ""  # on what the claims rest, in words
     cards: tuple[SourceCard, ...] = ()
-    remarks: tuple[Badge, ...] = ()
+    remarks: tuple[Badge, ...] = ()  # that belong to no numbered source
 
     @property
     def mixed(self) -> bool:
@@ -170,13 +152,7 @@ def _card(
 def governing(
     located: Located, claims: Iterable[ClaimVerdict], chunk: RetrievedChunk
 ) -> tuple[str, ...]:
-    """Return the headings that govern a quote, outermost first, without the document's title.
-
-    Args:
-        located: The quote's place.
-        claims: The claims that cite it.
-        chunk: The passage that it stands in.
-    """
+    """Return the headings that govern a quote, outermost first, without the document's title."""
     place = located.chunk_span
     stated = [
         heading
@@ -214,12 +190,9 @@ def _related(name: str, known: Sequence[RetrievedChunk]) -> RelatedSource:
 
 
 def segments(text: str, quote: Span, *, context: Span | None = None) -> tuple[Segment, ...]:
-    """Cut `text` into before, quote and after; empty pieces are left out.
+    """Cut a part of `text` into before, quote and after; empty pieces are left out.
 
-    Args:
-        text: Source text.
-        quote: The quote's place in it.
-        context: Part to show; by default the sentence(s) that enclose the quote.
+    The part is `context`, or by default the sentence(s) that enclose the quote.
     """
     shown = context or enclosing_sentences(text, quote)
     start, end = min(shown.start, quote.start), max(shown.end, quote.end)
@@ -282,11 +255,7 @@ _DECIDERS = {"entailment": "the entailment model", "judge": "the judge"}
 
 
 def support_in_words(verdict: ClaimVerdict) -> str:
-    """Return on what a shipped claim rests.
-
-    Args:
-        verdict: The verdict on a claim that is supported.
-    """
+    """Return on what a claim that is supported rests."""
     if verdict.restated:
         return IN_SOURCE_WORDS
     if verdict.tier is Tier.VERBATIM:
@@ -297,11 +266,7 @@ def support_in_words(verdict: ClaimVerdict) -> str:
 
 
 def withheld_in_words(verdict: ClaimVerdict) -> str:
-    """Return why the source's own words may not ship in the place of a claim; "" where they may.
-
-    Args:
-        verdict: The verdict on a claim that is not supported.
-    """
+    """Return why the source's own words may not ship in place of a failed claim; "" if they may."""
     if verdict.restatements:
         return ""
     reason = verdict.withheld or verdict.reason
@@ -312,9 +277,6 @@ def support_of_all(claims: Sequence[ClaimVerdict]) -> str:
     """Return on what all claims of an answer rest, as one line; "" without any.
 
     Claims are named by their marks, which a reader sees: a claim may be several sentences.
-
-    Args:
-        claims: The shipped claims, in reading order.
     """
     marks: dict[str, list[str]] = {support_in_words(verdict): [] for verdict in claims}
     for reference in number_references(claims):
@@ -329,9 +291,9 @@ def _decider(verdict: ClaimVerdict) -> str:
     for signal in verdict.signals:
         if signal.role != "decider" or signal.passed is not True:
             continue
+        if signal.check in _DECIDERS:
+            return f"{_DECIDERS[signal.check]} {signal.decided_by}".rstrip()
         # A rule of the built-in checks has no name there: it never confirms a claim.
-        if signal.decided_by or signal.check in _DECIDERS:
-            if signal.check in _DECIDERS:
-                return f"{_DECIDERS[signal.check]} {signal.decided_by}".rstrip()
+        if signal.decided_by:
             return f"the check {signal.decided_by}"
     return "a check"

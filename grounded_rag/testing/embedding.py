@@ -14,13 +14,9 @@ from grounded_rag.text.words import content_words
 
 
 class HashEmbedding(BaseEmbedding):
-    """Embeds a text as hashed counts of its word stems: equal words, near vectors.
+    """Embeds a text as hashed counts of its word stems: equal words, near vectors."""
 
-    Attributes:
-        dimension: Length of the vectors.
-    """
-
-    dimension: int = 64
+    dimension: int = 64  # length of the vectors
     model_name: str = "hash-embedding"
 
     def _vector(self, text: str) -> list[float]:

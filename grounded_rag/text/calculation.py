@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.quantities import Agreement, DateValue, Quantity, compare
@@ -15,8 +15,6 @@ from grounded_rag.text.quantities import Agreement, DateValue, Quantity, compare
 MAX_LENGTH = 400
 """Characters of an expression; more is refused."""
 _MAX_DEPTH = 20
-
-Operator: TypeAlias = Literal["+", "-", "*", "/"]
 
 _SIGNS = str.maketrans(
     {"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "—": "-", "[": "(", "]": ")", "\u00a0": " "}
@@ -27,10 +25,16 @@ _BRACKETED_MONEY = re.compile(r"[$€£¥]\s?(?=\()")
 _DATED = re.compile(r",(?= ?\d{4}\b)")
 _CALL = re.compile(r"(sum|average|mean|percent_change|days)\s*\(", re.IGNORECASE)
 _ARGUMENTS = {"percent_change": 2, "days": 2}
+_LEADING = re.compile(r"\d+(?:[.,']\d+)*")
+_LARGEST = 10**60
 
 
 class ExpressionError(ValueError):
     """The text is no such expression; the message says why, without quoting it."""
+
+
+class CalculationError(ValueError):
+    """The expression cannot be worked out from the evidence; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ class Operand:
 class Operation:
     """Two expressions joined by an operator."""
 
-    operator: Operator
+    operator: str  # one of + - * /
     left: Expression
     right: Expression
 
@@ -67,6 +71,32 @@ class Call:
 Expression: TypeAlias = Operand | Operation | Negative | Call
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an expression comes to."""
+
+    number: Fraction  # in base units; days for a span between dates
+    unit: str = ""
+    ratio: bool = False  # a share, so that it may be said in percent
+    change: bool = False  # a change relative to its own starting point
+    summands: int = 1  # how many numbers were added up at its top level
+    days: int | None = None  # between two dates
+    months: int = 0  # whole months between them
+    date: dt.date | None = None
+    less: Fraction | None = None  # what was taken off at its top level
+    written: int | None = None  # the integer without a unit that it was written as
+    constant: int | None = None  # the same where it is no number of the evidence
+
+    @property
+    def shown(self) -> str:
+        """The value for a person, at most four decimals."""
+        if self.days is not None:
+            return f"{self.days} days"
+        number = self.number * 100 if self.unit == "%" else self.number
+        text = f"{float(number):,.4f}".rstrip("0").rstrip(".")
+        return f"{text} {self.unit}".strip()
+
+
 def parse_expression(text: str) -> Expression:
     """Return the expression that `text` writes down.
 
@@ -81,6 +111,23 @@ def parse_expression(text: str) -> Expression:
     found = parser.sum(0)
     if parser.rest():
         raise ExpressionError("something stands behind its end")
+    return found
+
+
+def calculate(expression: Expression, evidence: Sequence[Quantity]) -> Result:
+    """Return what `expression` comes to.
+
+    Integers that no evidence gives are allowed where they say nothing of their own: the number
+    of summands under an average, 100 to say a ratio in percent, 1 beside a share, and 0.
+
+    Raises:
+        CalculationError: An operand is not in the evidence, units do not fit, or a divisor is 0.
+    """
+    found = _Calculator(evidence).value(expression)
+    if found.constant is not None or found.date is not None:
+        raise CalculationError("it computes nothing from the evidence")
+    if abs(found.number) > _LARGEST:
+        raise CalculationError("it comes to a number that counts nothing")
     return found
 
 
@@ -160,89 +207,17 @@ class _Parser:
         self._at += 1
         self._skip()
 
-    def _take(self, signs: str) -> Operator | None:
+    def _take(self, signs: str) -> str | None:
         self._skip()
-        for sign in _OPERATORS:
-            if sign in signs and self._text.startswith(sign, self._at):
-                self._at += 1
-                return sign
-        return None
+        sign = self._text[self._at : self._at + 1]
+        if not sign or sign not in signs:
+            return None
+        self._at += 1
+        return sign
 
     def _skip(self) -> None:
         while self._text[self._at : self._at + 1].isspace():
             self._at += 1
-
-
-_OPERATORS: Sequence[Operator] = ("+", "-", "*", "/")
-
-
-_LEADING = re.compile(r"\d+(?:[.,']\d+)*")
-_LARGEST = 10**60
-
-
-class CalculationError(ValueError):
-    """The expression cannot be worked out from the evidence; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What an expression comes to.
-
-    Attributes:
-        number: The value in base units; days for a span between dates.
-        unit: Base unit, or "".
-        ratio: Whether it is a share, so that it may be said in percent.
-        change: Whether it is a change relative to its own starting point.
-        summands: How many numbers were added up at its top level.
-        days: Days between two dates, or None for anything else.
-        months: Whole months between them.
-        date: The date that it is, or None.
-        less: What was taken off at its top level, or None.
-        written: The integer without a unit that it was written as, or None.
-        constant: The same where it is no number of the evidence, or None.
-    """
-
-    number: Fraction
-    unit: str = ""
-    ratio: bool = False
-    change: bool = False
-    summands: int = 1
-    days: int | None = None
-    months: int = 0
-    date: dt.date | None = None
-    less: Fraction | None = None
-    written: int | None = None
-    constant: int | None = None
-
-    @property
-    def shown(self) -> str:
-        """The value for a person, at most four decimals."""
-        if self.days is not None:
-            return f"{self.days} days"
-        number = self.number * 100 if self.unit == "%" else self.number
-        text = f"{float(number):,.4f}".rstrip("0").rstrip(".")
-        return f"{text} {self.unit}".strip()
-
-
-def calculate(expression: Expression, evidence: Sequence[Quantity]) -> Result:
-    """Return what `expression` comes to.
-
-    Integers that no evidence gives are allowed where they say nothing of their own: the number
-    of summands under an average, 100 to say a ratio in percent, 1 beside a share, and 0.
-
-    Args:
-        expression: A parsed expression.
-        evidence: Numbers and dates of the quotes.
-
-    Raises:
-        CalculationError: An operand is not in the evidence, units do not fit, or a divisor is 0.
-    """
-    found = _Calculator(evidence).value(expression)
-    if found.constant is not None or found.date is not None:
-        raise CalculationError("it computes nothing from the evidence")
-    if abs(found.number) > _LARGEST:
-        raise CalculationError("it comes to a number that counts nothing")
-    return found
 
 
 class _Calculator:

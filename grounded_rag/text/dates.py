@@ -18,16 +18,16 @@ from grounded_rag.text.quantities import DateValue, TimeValue
 
 _TABLE = read_table("months")
 MONTHS = {name: int(number) for number, row in _TABLE["months"].items() for name in row.split()}
-ALONE_NEEDS_CONTEXT = frozenset("may march august mai".split())
-NEVER_ALONE = frozenset(_TABLE["never_alone"]["words"].split())
-ZONES = {
+_ALONE_NEEDS_CONTEXT = frozenset("may march august mai".split())
+_NEVER_ALONE = frozenset(_TABLE["never_alone"]["words"].split())
+_ZONES = {
     "utc": 0, "gmt": 0, "z": 0, "wet": 0, "bst": 60, "cet": 60, "mez": 60, "cest": 120, "mesz": 120,
     "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480,
     "pdt": -420, "jst": 540,
 }  # fmt: skip
 """Offset from UTC in minutes, by abbreviation."""
 _SPELLED = "one two three four five six seven eight nine ten eleven twelve"
-HOURS = {word: number for number, word in enumerate(_SPELLED.split(), 1)}
+_HOURS = {word: number for number, word in enumerate(_SPELLED.split(), 1)}
 TIMES = frozenset("noon midday midnight mittag mitternacht half quarter".split())
 """Words with which a time of day can begin."""
 
@@ -59,11 +59,9 @@ class Moment:
 
 
 def date_order(text: str, language: str | None = None) -> DateOrder | None:
-    """Return how `text` writes day and month, or None where nothing tells.
+    """Return how a text or document writes day and month, or None where nothing shows it.
 
-    Args:
-        text: The text, or its whole document.
-        language: A language, or one with its country ("en-US").
+    `language` is a language, or one with its country ("en-US").
     """
     found: set[DateOrder] = set()
     for match in _DAY_AND_MONTH.finditer(text):
@@ -96,6 +94,25 @@ def read_date(tokens: Sequence[Token], index: int, order: DateOrder | None = Non
         # Eras are written in capitals; "a" is a word far more often than the A of "A.D.".
         era = _after_era(tokens, index) if token.text.isupper() else None
         return era or _month_first(tokens, index)
+    return None
+
+
+def read_time(tokens: Sequence[Token], index: int) -> Moment | None:
+    """Read the time of day that begins at `index`, or return None."""
+    token = tokens[index]
+    if token.lower in ("noon", "midday", "midnight", "mittag", "mitternacht"):
+        minutes = 720 if token.lower in ("noon", "midday", "mittag") else 0
+        return Moment(1, times=(TimeValue(minutes),))
+    if token.lower in ("half", "quarter") and word_at(tokens, index + 1) in ("past", "to"):
+        return _spoken(tokens, index)
+    if token.kind != "num":
+        return None
+    clock = _CLOCK.fullmatch(token.text)
+    hour = int(token.text) if token.text.isdecimal() and len(token.text) <= 2 else None
+    if clock and int(clock[1]) <= 24 and int(clock[2]) < 60:
+        return _clock_time(tokens, index, int(clock[1]), int(clock[2]), ":" in token.text)
+    if hour is not None and hour <= 24:
+        return _clock_time(tokens, index, hour, 0, False)
     return None
 
 
@@ -136,25 +153,6 @@ def _after_era(tokens: Sequence[Token], index: int) -> Moment | None:
     if era is None or era[0] < 0 or year is None or not year.text.isdecimal():
         return None
     return Moment(1 + era[1], dates=(DateValue(int(year.text[:5])),))
-
-
-def read_time(tokens: Sequence[Token], index: int) -> Moment | None:
-    """Read the time of day that begins at `index`, or return None."""
-    token = tokens[index]
-    if token.lower in ("noon", "midday", "midnight", "mittag", "mitternacht"):
-        minutes = 720 if token.lower in ("noon", "midday", "mittag") else 0
-        return Moment(1, times=(TimeValue(minutes),))
-    if token.lower in ("half", "quarter") and word_at(tokens, index + 1) in ("past", "to"):
-        return _spoken(tokens, index)
-    if token.kind != "num":
-        return None
-    clock = _CLOCK.fullmatch(token.text)
-    hour = int(token.text) if token.text.isdecimal() and len(token.text) <= 2 else None
-    if clock and int(clock[1]) <= 24 and int(clock[2]) < 60:
-        return _clock_time(tokens, index, int(clock[1]), int(clock[2]), ":" in token.text)
-    if hour is not None and hour <= 24:
-        return _clock_time(tokens, index, hour, 0, False)
-    return None
 
 
 def _iso(token: Token) -> Moment | None:
@@ -298,7 +296,7 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
     position = index + 1 + dot
     day = _day(tokens, position)
     year = None
-    if day is not None and (upper or token.lower not in ALONE_NEEDS_CONTEXT | NEVER_ALONE):
+    if day is not None and (upper or token.lower not in _ALONE_NEEDS_CONTEXT | _NEVER_ALONE):
         position += day[1]
         comma = word_at(tokens, position) == ","
         year = _year(_get(tokens, position + comma))
@@ -309,8 +307,8 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
         year = _year(_get(tokens, position + of))
         if year:
             position += 1 + of
-        elif token.lower in NEVER_ALONE or (
-            token.lower in ALONE_NEEDS_CONTEXT
+        elif token.lower in _NEVER_ALONE or (
+            token.lower in _ALONE_NEEDS_CONTEXT
             and not (upper and word_at(tokens, index - 1) in _BEFORE_MONTH)
         ):
             return None
@@ -322,9 +320,9 @@ def _month_first(tokens: Sequence[Token], index: int) -> Moment | None:
 
 def _spoken(tokens: Sequence[Token], index: int) -> Moment | None:
     token = _get(tokens, index + 2)
-    if token is None or (token.lower not in HOURS and not token.text.isdecimal()):
+    if token is None or (token.lower not in _HOURS and not token.text.isdecimal()):
         return None
-    hour = HOURS.get(token.lower) or int(token.text[:3])
+    hour = _HOURS.get(token.lower) or int(token.text[:3])
     shift = {"halfpast": 30, "quarterpast": 15, "quarterto": -15}.get(
         tokens[index].lower + tokens[index + 1].lower
     )
@@ -389,7 +387,7 @@ def _meridiem(tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
 def _suffixed(
     tokens: Sequence[Token], index: int, position: int, minutes: int, *, both: bool
 ) -> Moment:
-    offset = ZONES.get(word_at(tokens, position))
+    offset = _ZONES.get(word_at(tokens, position))
     if offset is not None and tokens[position].text.isupper():
         position += 1
     else:

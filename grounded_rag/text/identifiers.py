@@ -9,103 +9,30 @@ is "020-555-0100".
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text import quantities
 from grounded_rag.text.dates import MONTHS
 from grounded_rag.text.number_words import SCALES
 from grounded_rag.text.words import STOPWORDS
 
-
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """Naming words of all languages, in lower case, and the patterns made of them.
-
-    Attributes:
-        ordered: Words numbered in Arabic or Roman figures ("chapter").
-        named: Words behind which letters are letters ("model").
-        grouped: Words behind which digits are written in groups ("account").
-        verbs: Those of them that are verbs too ("book").
-        spelled: Number words that can be a name ("World War Two").
-        gate: What a text with an identifier holds.
-        candidate: Where a name can begin.
-        endings: Phrases before the last digits of a number.
-        joint: What stands between two names of a list.
-        suffix: What belongs to the model whose number stands before it.
-    """
-
-    ordered: frozenset[str]
-    named: frozenset[str]
-    grouped: frozenset[str]
-    verbs: frozenset[str]
-    spelled: dict[str, int]
-    gate: re.Pattern[str]
-    candidate: re.Pattern[str]
-    endings: tuple[str, ...]
-    joint: re.Pattern[str]
-    suffix: re.Pattern[str]
-
-    def names(self, word: str) -> bool:
-        """Whether a number behind the word is a name."""
-        return word in self.ordered or word in self.named or word in self.grouped
-
-    def several(self, word: str) -> bool:
-        """Whether the word is the plural of a naming word."""
-        return word == "§§" or any(self.names(word[:-cut]) for cut in (1, 2) if len(word) > cut)
-
-
-@lru_cache(maxsize=1)
-def naming() -> Naming:
-    """Return the naming words of the data file."""
-    text = data_file("identifiers.toml").read_text(encoding="utf-8")
-    data = tomllib.loads(text)
-
-    def listed(name: str) -> list[str]:
-        return sorted({word for row in data[name].values() for word in row.split()})
-
-    joints = "|".join(map(re.escape, listed("joints")))
-    spelled = "|".join(data["spelled"])
-    alone = r"(?![\w’']|[.-]\w)"
-    roman = rf"(?<![\w.,-])(?:[IVXLC]{{1,9}}{alone}|[ivx]{{2,6}}{alone}|[A-Z]{alone}"
-    return Naming(
-        ordered=frozenset(listed("ordered")),
-        named=frozenset(listed("named")),
-        grouped=frozenset(listed("grouped")),
-        verbs=frozenset(listed("verbs")),
-        spelled=dict(data["spelled"]),
-        gate=re.compile(rf"\d|@|://|www\.|[a-z]\.[a-z]{{2,12}}/|{roman}|(?i:{spelled})(?![\w-]))"),
-        candidate=re.compile(rf"{roman}|(?i:{spelled})(?![\w-])|[A-Za-z]{{0,5}}[-‐‑.]?\d)"),
-        endings=tuple(f" {one} " for row in data["endings"].values() for one in row.split("|")),
-        joint=re.compile(rf"\s?(?:[,;]|,?\s(?:{joints})|[–-])\s?", re.IGNORECASE),
-        suffix=re.compile(rf"(?:[ \u00a0](?:{'|'.join(listed('suffixes'))})(?!\w)){{1,3}}"),
-    )
-
-
 IdentifierKind = Literal["name", "code", "address", "number"]
+"""A `name` stands behind a word such as "section"; a `code` mixes letters and digits; an `address`
+is a URL or e-mail address; a `number` a telephone or account number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One identifier of a text.
-
-    Attributes:
-        start: First code point.
-        end: One past the last.
-        text: The characters, without the word that names its kind.
-        key: Normal form: two identifiers are the same if and only if their keys are.
-        kind: `name` stands behind a word such as "section"; a `code` mixes letters and digits; an
-            `address` is a URL or e-mail address; a `number` a telephone or account number.
-    """
+    """One identifier of a text."""
 
     start: int
     end: int
-    text: str
-    key: str
+    text: str  # without the word that names its kind
+    key: str  # normal form: two identifiers are the same if and only if their keys are
     kind: IdentifierKind
 
 
@@ -171,11 +98,7 @@ _SEPARATORS = re.compile(r"[^\w+]")
 
 @lru_cache(maxsize=1024)
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
-    """Return the identifiers of `text` in order; none overlaps another.
-
-    Args:
-        text: Any text.
-    """
+    """Return the identifiers of `text` in order; none overlaps another."""
     words = naming()
     if not words.gate.search(text):
         return ()
@@ -199,6 +122,56 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
         elif rank < kept[-1][0]:
             kept[-1] = (rank, one)
     return tuple(one for _, one in kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Naming words of all languages, in lower case, and the patterns made of them."""
+
+    ordered: frozenset[str]  # numbered in Arabic or Roman figures ("chapter")
+    named: frozenset[str]  # letters behind them are letters ("model")
+    grouped: frozenset[str]  # digits behind them are written in groups ("account")
+    verbs: frozenset[str]  # those of them that are verbs too ("book")
+    spelled: dict[str, int]  # number words that can be a name ("World War Two")
+    gate: re.Pattern[str]  # what a text with an identifier holds
+    candidate: re.Pattern[str]  # where a name can begin
+    endings: tuple[str, ...]  # phrases before the last digits of a number
+    joint: re.Pattern[str]  # what stands between two names of a list
+    suffix: re.Pattern[str]  # what belongs to the model whose number stands before it
+
+    def names(self, word: str) -> bool:
+        """Whether a number behind the word is a name."""
+        return word in self.ordered or word in self.named or word in self.grouped
+
+    def several(self, word: str) -> bool:
+        """Whether the word is the plural of a naming word."""
+        return word == "§§" or any(self.names(word[:-cut]) for cut in (1, 2) if len(word) > cut)
+
+
+@lru_cache(maxsize=1)
+def naming() -> Naming:
+    """Return the naming words of the data file."""
+    data = read_table("identifiers")
+
+    def listed(name: str) -> list[str]:
+        return sorted({word for row in data[name].values() for word in row.split()})
+
+    joints = "|".join(map(re.escape, listed("joints")))
+    spelled = "|".join(data["spelled"])
+    alone = r"(?![\w’']|[.-]\w)"
+    roman = rf"(?<![\w.,-])(?:[IVXLC]{{1,9}}{alone}|[ivx]{{2,6}}{alone}|[A-Z]{alone}"
+    return Naming(
+        ordered=frozenset(listed("ordered")),
+        named=frozenset(listed("named")),
+        grouped=frozenset(listed("grouped")),
+        verbs=frozenset(listed("verbs")),
+        spelled=dict(data["spelled"]),
+        gate=re.compile(rf"\d|@|://|www\.|[a-z]\.[a-z]{{2,12}}/|{roman}|(?i:{spelled})(?![\w-]))"),
+        candidate=re.compile(rf"{roman}|(?i:{spelled})(?![\w-])|[A-Za-z]{{0,5}}[-‐‑.]?\d)"),
+        endings=tuple(f" {one} " for row in data["endings"].values() for one in row.split("|")),
+        joint=re.compile(rf"\s?(?:[,;]|,?\s(?:{joints})|[–-])\s?", re.IGNORECASE),
+        suffix=re.compile(rf"(?:[ \u00a0](?:{'|'.join(listed('suffixes'))})(?!\w)){{1,3}}"),
+    )
 
 
 def _made(text: str, start: int, end: int, key: str, kind: IdentifierKind) -> Identifier:

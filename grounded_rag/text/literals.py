@@ -28,26 +28,18 @@ _TOKEN = re.compile(
     r"|(?P<sym>[^\s])"
 )
 _MAX_DIGITS = 40
+"""A number with more digits counts nothing."""
 
 
 class Token(NamedTuple):
-    """One token.
-
-    Attributes:
-        kind: What it looks like.
-        text: Characters after folding of width and signs.
-        lower: The same in lower case.
-        start: First code point in the text.
-        end: One past the last.
-        glued: Whether it follows the token before it without white space.
-    """
+    """One token of a text: what it looks like, and where it stands."""
 
     kind: TokenKind
-    text: str
+    text: str  # after folding of width and signs
     lower: str
     start: int
     end: int
-    glued: bool
+    glued: bool  # follows the token before it without white space
 
 
 def scan(text: str) -> tuple[Token, ...]:
@@ -64,11 +56,6 @@ def scan(text: str) -> tuple[Token, ...]:
         tokens.append(Token(kind, raw, raw.lower(), start, match.end(), start == end))  # type: ignore[arg-type]  # the pattern's group names are the kinds
         end = match.end()
     return tuple(tokens)
-
-
-def too_long(token: Token) -> bool:
-    """Whether a number has so many digits that it counts nothing."""
-    return len(token.text) > _MAX_DIGITS
 
 
 def word_at(tokens: Sequence[Token], index: int) -> str:
@@ -137,15 +124,12 @@ def _decimal(literal: str, group: str, decimal: str) -> tuple[Fraction, ...]:
     return (Fraction(f"{''.join(groups)}.{rest}"),)
 
 
-class DigitNumber:
+class DigitNumber(NamedTuple):
     """A number in digits: its readings and the tokens that it took."""
 
-    __slots__ = ("fraction", "length", "values")
-
-    def __init__(self, values: tuple[Fraction, ...], length: int, *, fraction: bool) -> None:
-        self.values = values
-        self.length = length
-        self.fraction = fraction
+    values: tuple[Fraction, ...]
+    length: int
+    fraction: bool = False
 
 
 def read_digits(
@@ -157,8 +141,8 @@ def read_digits(
         return DigitNumber((_vulgar(token.text),), 1, fraction=True)
     if token.kind != "num":
         return None
-    if too_long(token):
-        return DigitNumber((), 1, fraction=False)
+    if len(token.text) > _MAX_DIGITS:
+        return DigitNumber((), 1)
     literal, length = token.text, 1
     while (
         literal.isdecimal() and (length > 1 or len(literal) <= 3) and index + length < len(tokens)
@@ -180,18 +164,18 @@ def read_digits(
     if following_index < len(tokens) and values:
         following = tokens[following_index]
         if following.kind == "frac" and literal.isdecimal():
-            return DigitNumber((values[0] + _vulgar(following.text),), length + 1, fraction=False)
+            return DigitNumber((values[0] + _vulgar(following.text),), length + 1)
         if following.kind == "num" and "/" in following.text and literal.isdecimal():
             part = read_literal(following.text, None)
             if part and part[0] < 1 and len(following.text) <= 5:
-                return DigitNumber((values[0] + part[0],), length + 1, fraction=False)
+                return DigitNumber((values[0] + part[0],), length + 1)
         exponent, used = _exponent(tokens, following_index)
         if exponent is not None:
             raised = tuple(value**exponent for value in values if value and value < 10**6)
-            return DigitNumber(raised, length + used, fraction=False)
+            return DigitNumber(raised, length + used)
         power, used = _scientific(tokens, following_index) or _times_ten(tokens, following_index)
         if power is not None:
-            return DigitNumber(tuple(v * power for v in values), length + used, fraction=False)
+            return DigitNumber(tuple(v * power for v in values), length + used)
     return DigitNumber(values, length, fraction=fraction)
 
 

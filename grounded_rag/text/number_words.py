@@ -125,14 +125,7 @@ class SpelledNumber:
 
 
 def read_spelled(words: Sequence[str]) -> SpelledNumber | None:
-    """Read the number that `words` begins with.
-
-    Args:
-        words: Lower-case tokens, hyphens as tokens of their own.
-
-    Returns:
-        The number, or None where the words begin with none.
-    """
+    """Read the number that some lower-case tokens begin with, hyphens being tokens too, or None."""
     if not words:
         return None
     joined = _joined(words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,100 +9,17 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.types import Span
 
-_Unit = tuple[str, Fraction]
-
-
-class _Table(NamedTuple):
-    """What the data file says.
-
-    Attributes:
-        exact: Symbols in their own case, and words in lower case.
-        words: Names that fold case.
-        folded: Symbols in lower case, where all of these letters mean one unit.
-        pairs: Units of two words.
-        currencies: Base units that are money.
-    """
-
-    exact: Mapping[str, _Unit]
-    words: Mapping[str, _Unit]
-    folded: Mapping[str, _Unit]
-    pairs: Mapping[tuple[str, str], str]
-    currencies: frozenset[str]
-
-
-@lru_cache(maxsize=1)
-def _table() -> _Table:
-    data = tomllib.loads(data_file("units.toml").read_text(encoding="utf-8"))
-    symbols, words = (dict(_named(data[part])) for part in ("symbols", "words"))
-    readings: dict[str, set[_Unit]] = {}
-    for name, unit in symbols.items():
-        readings.setdefault(name.lower(), set()).add(unit)
-    folded = {
-        name: next(iter(found))
-        for name, found in readings.items()
-        if len(found) == 1 and (len(name) > 1 or not name.isascii())
-    }
-    pairs = {tuple(name.split()): unit for name, unit in data["pairs"].items()}
-    return _Table(
-        {**words, **symbols}, words, folded, pairs, frozenset(data["currencies"]["codes"].split())
-    )
-
-
-def _named(rows: Mapping[str, list[str]]) -> list[tuple[str, _Unit]]:
-    found: list[tuple[str, _Unit]] = []
-    for base, groups in rows.items():
-        for group in groups:
-            factor_text, *names = group.split()
-            found += [(name, (base, Fraction(factor_text))) for name in names]
-    return found
-
-
-@lru_cache(maxsize=4096)
-def lookup(name: str) -> tuple[str, Fraction] | None:
-    """Return base unit and factor of a unit name or sign, or None.
-
-    The case of a symbol counts: "MB" and "Mb" are two units. In a case that is nobody's symbol it
-    is read only where its letters mean one unit in every case: "KWH" is kWh, "mb" is neither MB
-    nor Mb. Words such as "Days" fold.
-
-    Args:
-        name: As written; a pair such as "working days" with a hyphen between.
-    """
-    table = _table()
-    found = table.exact.get(name)
-    if found is not None:
-        return found
-    lower = name.lower()
-    if len(lower) == 1 and lower.isalpha() and lower.isascii():
-        return None  # "A" and "a" are words, "K" and "k" are different
-    return table.words.get(lower) or table.folded.get(lower)
-
-
-def pair(first: str, second: str) -> str | None:
-    """Return the name of a unit of two words, or None."""
-    return _table().pairs.get((first, second))
-
-
-def in_pair(word: str) -> bool:
-    """Whether a lower-case word is part of a unit of two words."""
-    return any(word in names for names in _table().pairs)
-
-
-def factor(name: str) -> Fraction:
-    """Return the factor of a unit name to its base unit, 1 for unknown names."""
-    found = lookup(name)
-    return found[1] if found else Fraction(1)
-
-
-def is_currency(base: str) -> bool:
-    """Whether a base unit is money."""
-    return base in _table().currencies
+# A pound is money or mass; the other text says which.
+_ALIKE = ({"GBP", "pound"}, {"lb", "pound"})
+_MINOR = {"cent": {"EUR", "USD", "AUD", "CAD", "INR"}, "penny": {"GBP"}}
 
 
 QuantityKind = Literal["number", "fraction", "ordinal", "date", "time", "era", "label"]
+"""An `era` is a decade or century: its value is the first year, its unit the length. A `label`
+stands for an identifier, which counts nothing (a section, a version)."""
 
 
 class Bound(StrEnum):
@@ -131,13 +47,10 @@ class DateValue:
 
     def covers(self, other: DateValue) -> bool:
         """Whether `other` says nothing that this date does not say as well."""
-        return all(
-            theirs is None or theirs == ours
-            for ours, theirs in (
-                (self.year, other.year),
-                (self.month, other.month),
-                (self.day, other.day),
-            )
+        return (
+            other.year in (None, self.year)
+            and other.month in (None, self.month)
+            and other.day in (None, self.day)
         )
 
 
@@ -151,44 +64,24 @@ class TimeValue:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number, date or time of a text.
+    """One number, date or time of a text, each with all its readings."""
 
-    Attributes:
-        text: The characters, unit included.
-        start: First code point.
-        end: One past the last code point.
-        kind: `era` is a decade or century, its value the first year and its unit the length;
-            `label` stands for an identifier, which counts nothing (a section, a version).
-        values: Readings of the value in base units; several where the notation is ambiguous.
-        unit: Base unit after lossless conversion ("g", "EUR", "%"), or "" for a mere count.
-        written_unit: The unit as written, "" where there is none.
-        per: Base unit after "per", or "".
-        bound: Limit that the text puts on the value.
-        range_end: Whether it is the lower ("from") or upper ("to") end of a range, or "".
-        dates: Readings of a date.
-        times: Readings of a time.
-        spelled: Whether it is written in words.
-        soft: Whether the words often count nothing ("one", "a", "second").
-        parts: The quantities that were summed into this one ("1 h 30 min").
-        key: Normal form of an identifier, by which two labels are compared.
-    """
-
-    text: str
+    text: str  # unit included
     start: int
     end: int
     kind: QuantityKind
-    values: tuple[Fraction, ...] = ()
-    unit: str = ""
+    values: tuple[Fraction, ...] = ()  # in base units
+    unit: str = ""  # base unit after lossless conversion ("g", "EUR", "%"); "" for a mere count
     written_unit: str = ""
-    per: str = ""
+    per: str = ""  # base unit after "per"
     bound: Bound = Bound.EXACT
-    range_end: Literal["", "from", "to"] = ""
+    range_end: Literal["", "from", "to"] = ""  # the lower or upper end of a range
     dates: tuple[DateValue, ...] = ()
     times: tuple[TimeValue, ...] = ()
-    spelled: bool = False
-    soft: bool = False
-    parts: tuple[Quantity, ...] = ()
-    key: str = ""
+    spelled: bool = False  # written in words
+    soft: bool = False  # its words often count nothing ("one", "a", "second")
+    parts: tuple[Quantity, ...] = ()  # what was summed into this one ("1 h 30 min")
+    key: str = ""  # normal form of an identifier, by which two labels are compared
 
     @property
     def span(self) -> Span:
@@ -225,14 +118,52 @@ def compare(claim: Quantity, evidence: Quantity) -> Agreement:
     return _compare_values(claim, evidence)
 
 
+@lru_cache(maxsize=4096)
+def lookup(name: str) -> tuple[str, Fraction] | None:
+    """Return base unit and factor of a unit name or sign, or None.
+
+    The case of a symbol counts: "MB" and "Mb" are two units. In a case that is nobody's symbol it
+    is read only where its letters mean one unit in every case: "KWH" is kWh, "mb" is neither MB
+    nor Mb. Words such as "Days" fold; a pair such as "working days" has a hyphen between.
+    """
+    table = _table()
+    found = table.exact.get(name)
+    if found is not None:
+        return found
+    lower = name.lower()
+    if len(lower) == 1 and lower.isalpha() and lower.isascii():
+        return None  # "A" and "a" are words, "K" and "k" are different
+    return table.words.get(lower) or table.folded.get(lower)
+
+
+def pair(first: str, second: str) -> str | None:
+    """Return the name of a unit of two words, or None."""
+    return _table().pairs.get((first, second))
+
+
+def in_pair(word: str) -> bool:
+    """Whether a lower-case word is part of a unit of two words."""
+    return any(word in names for names in _table().pairs)
+
+
+def factor(name: str) -> Fraction:
+    """Return the factor of a unit name to its base unit, 1 for unknown names."""
+    found = lookup(name)
+    return found[1] if found else Fraction(1)
+
+
+def is_currency(base: str) -> bool:
+    """Whether a base unit is money."""
+    return base in _table().currencies
+
+
 def _compare_values(claim: Quantity, evidence: Quantity) -> Agreement:
     if not set(claim.values).isdisjoint(evidence.values):
         return _compare_units(claim, evidence)
     if _minor_unit(claim, evidence):
         return Agreement.SAME
     if claim.unit and evidence.unit and claim.unit != evidence.unit:
-        digits = not set(_bare(claim)).isdisjoint(_bare(evidence))
-        return Agreement.OTHER_UNIT if digits else Agreement.DIFFERENT
+        return Agreement.OTHER_UNIT if _bare_equal(claim, evidence) else Agreement.DIFFERENT
     if claim.written_unit != evidence.written_unit and _bare_equal(claim, evidence):
         return Agreement.OTHER_UNIT
     return Agreement.WEAKER if _implied(claim, evidence) else Agreement.DIFFERENT
@@ -251,11 +182,6 @@ def _compare_units(claim: Quantity, evidence: Quantity) -> Agreement:
     return Agreement.OTHER_UNIT if evidence.unit else Agreement.UNIT_ADDED
 
 
-# A pound is money or mass; the other text says which.
-_ALIKE = ({"GBP", "pound"}, {"lb", "pound"})
-_MINOR = {"cent": {"EUR", "USD", "AUD", "CAD", "INR"}, "penny": {"GBP"}}
-
-
 def _minor_unit(claim: Quantity, evidence: Quantity) -> bool:
     for minor, major in ((claim, evidence), (evidence, claim)):
         if major.unit in _MINOR.get(minor.unit, ()):
@@ -263,14 +189,12 @@ def _minor_unit(claim: Quantity, evidence: Quantity) -> bool:
     return False
 
 
-def _bare(quantity: Quantity) -> tuple[Fraction, ...]:
-    """Values as written, the unit taken off again."""
-    scale = factor(quantity.written_unit)
-    return tuple(value / scale for value in quantity.values)
-
-
 def _bare_equal(claim: Quantity, evidence: Quantity) -> bool:
-    return not set(_bare(claim)).isdisjoint(_bare(evidence))
+    """Whether both are written with the same digits, whatever their units."""
+    ours, theirs = (
+        {value / factor(each.written_unit) for value in each.values} for each in (claim, evidence)
+    )
+    return not ours.isdisjoint(theirs)
 
 
 def _implied(claim: Quantity, evidence: Quantity) -> bool:
@@ -304,12 +228,11 @@ def _compare_dates(claim: Quantity, evidence: Quantity) -> Agreement:
         return Agreement.SAME if same else Agreement.DIFFERENT
     if claim.kind == "date":
         return Agreement.DIFFERENT
-    parts = {value for date in evidence.dates for value in (date.year,) if value is not None}
-    if claim.kind == "ordinal":
-        parts = {date.day for date in evidence.dates if date.day is not None}
-    if claim.kind in ("number", "ordinal") and not claim.unit and parts.intersection(claim.values):
-        return Agreement.SAME
-    return Agreement.DIFFERENT
+    if claim.kind not in ("number", "ordinal") or claim.unit:
+        return Agreement.DIFFERENT
+    dates = evidence.dates
+    parts = {date.day for date in dates} if claim.kind == "ordinal" else {d.year for d in dates}
+    return Agreement.SAME if parts.intersection(claim.values) else Agreement.DIFFERENT
 
 
 def _compare_times(claim: Quantity, evidence: Quantity) -> Agreement:
@@ -358,3 +281,43 @@ def _same_label(claim: Quantity, evidence: Quantity) -> bool:
 
 def _label(quantity: Quantity) -> str:
     return quantity.key or quantity.text.strip().rstrip(".")
+
+
+_Unit = tuple[str, Fraction]
+
+
+class _Table(NamedTuple):
+    """What the data file says."""
+
+    exact: Mapping[str, _Unit]  # symbols in their own case, and words in lower case
+    words: Mapping[str, _Unit]  # names that fold case
+    folded: Mapping[str, _Unit]  # symbols in lower case, where all of these letters mean one unit
+    pairs: Mapping[tuple[str, str], str]  # units of two words
+    currencies: frozenset[str]  # base units that are money
+
+
+@lru_cache(maxsize=1)
+def _table() -> _Table:
+    data = read_table("units")
+    symbols, words = (dict(_named(data[part])) for part in ("symbols", "words"))
+    readings: dict[str, set[_Unit]] = {}
+    for name, unit in symbols.items():
+        readings.setdefault(name.lower(), set()).add(unit)
+    folded = {
+        name: next(iter(found))
+        for name, found in readings.items()
+        if len(found) == 1 and (len(name) > 1 or not name.isascii())
+    }
+    pairs = {tuple(name.split()): unit for name, unit in data["pairs"].items()}
+    return _Table(
+        {**words, **symbols}, words, folded, pairs, frozenset(data["currencies"]["codes"].split())
+    )
+
+
+def _named(rows: Mapping[str, list[str]]) -> list[tuple[str, _Unit]]:
+    found: list[tuple[str, _Unit]] = []
+    for base, groups in rows.items():
+        for group in groups:
+            factor_text, *names = group.split()
+            found += [(name, (base, Fraction(factor_text))) for name in names]
+    return found

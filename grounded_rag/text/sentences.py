@@ -1,4 +1,4 @@
-"""Sentences of a text in any script that marks their end by punctuation.
+"""Lines, sentences and the parts of a question, in any script that marks ends by punctuation.
 
 A sentence never crosses a blank line, a heading, a list item or a table row; the end of a
 hard-wrapped line does not end it. Where the end is uncertain, sentences stay joined: too much
@@ -17,176 +17,6 @@ from grounded_rag.resources import read_table
 from grounded_rag.text.quantities import lookup
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Span
-
-_HEADING = re.compile(r"#{1,6}(?=\s|$)")
-_RULE = re.compile(r"(?:=[ \t=]*|-[ \t-]*|\*[ \t*]*|_[ \t_]*)$")
-_BULLETS = frozenset("-–*+•‣◦▪●○·☐□☑✓✔✅✗✘✖❌⊠")
-_NUMBERED = re.compile(r"\(?([0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)](?=\s)")
-_FULL_ITEM = re.compile(
-    r"[0-9]{1,3}、|[一二三四五六七八九十]{1,3}、|[①-⑳]|（[0-9一二三四五六七八九十]{1,3}）"
-)
-_DELIMITER_ROW = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?$")
-_LABEL = re.compile(r"(\S(?:[^:\n]{0,40}\S)?):[ \t]+\S")
-_LABEL_WORDS = 5
-
-
-class LineKind(Enum):
-    """What a line is, as far as it decides where a unit begins and ends."""
-
-    BLANK = "blank"
-    TEXT = "text"
-    HEADING = "heading"
-    RULE = "rule"
-    ITEM = "item"
-    ROW = "row"
-    DELIMITER = "delimiter"
-    LABEL = "label"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line without the white space around it: code points of the text, and its kind."""
-
-    start: int
-    end: int
-    kind: LineKind
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Lines that belong together, in code points of the text; `kind` is that of the first."""
-
-    start: int
-    end: int
-    kind: LineKind
-
-
-def classify_lines(text: str) -> list[Line]:
-    """Return every line of `text` with its kind, in order. Linear in the length of the text."""
-    lines: list[Line] = []
-    contents: list[str] = []
-    offset = 0
-    for raw in text.splitlines(keepends=True):
-        content = raw.strip()
-        start = offset + len(raw) - len(raw.lstrip()) if content else offset
-        lines.append(Line(start, start + len(content), _kind(content)))
-        contents.append(content)
-        offset += len(raw)
-    _mark_neighbours(lines, contents)
-    return lines
-
-
-def group_units(text: str) -> list[Unit]:
-    """Return the units of `text`, in order; only white space lies between them."""
-    units: list[Unit] = []
-    opened = False
-    number: str | None = None
-    for line in classify_lines(text):
-        if line.kind is LineKind.BLANK:
-            opened = False
-            continue
-        kind = line.kind
-        if kind is LineKind.ITEM:
-            label = _item_number(text[line.start : line.start + 8])
-            if opened and label is not None and not _continues_list(units[-1], number, label):
-                kind = LineKind.TEXT
-            else:
-                number = label
-        if opened and kind is LineKind.TEXT:
-            units[-1] = Unit(units[-1].start, line.end, units[-1].kind)
-            continue
-        units.append(Unit(line.start, line.end, kind))
-        opened = kind in _OPEN_KINDS
-    return units
-
-
-_OPEN_KINDS = frozenset({LineKind.TEXT, LineKind.ITEM, LineKind.LABEL})
-
-
-def is_delimiter_row(line: str) -> bool:
-    """Whether `line` is the rule between the header and the body of a Markdown table."""
-    return bool(_DELIMITER_ROW.match(line.strip()))
-
-
-def cell_separators(line: str) -> int:
-    """Return how many separators (inner tabs or free-standing pipes) `line` has."""
-    tabs = line.strip().count("\t")
-    return tabs or line.count(" | ")
-
-
-def _kind(content: str) -> LineKind:
-    if not content:
-        return LineKind.BLANK
-    first = content[0]
-    if first == "#" and _HEADING.match(content):
-        return LineKind.HEADING
-    if "|" in content:
-        if "-" in content and _DELIMITER_ROW.match(content):
-            return LineKind.DELIMITER
-        if (first == "|" and content.count("|") > 1) or content.count(" | ") > 1:
-            return LineKind.ROW
-    if first in "=-*_" and _RULE.match(content):
-        return LineKind.RULE
-    if _is_item(content, first):
-        return LineKind.ITEM
-    if ":" in content[:44]:
-        label = _LABEL.match(content)
-        if label and not first.islower() and len(label[1].split()) <= _LABEL_WORDS:
-            return LineKind.LABEL
-    return LineKind.TEXT
-
-
-def _is_item(content: str, first: str) -> bool:
-    if first in _BULLETS:
-        return content[1:2].isspace()
-    if first > "\x7f":
-        return bool(_FULL_ITEM.match(content) or _NUMBERED.match(content))
-    head = content[:7]
-    return (")" in head or "." in head) and bool(_NUMBERED.match(content))
-
-
-def _mark_neighbours(lines: list[Line], contents: list[str]) -> None:
-    """Settle what only the neighbouring line tells: rows without a leading pipe, labels."""
-    rows: set[int] = set()
-    labels: set[int] = set()
-    for below in range(1, len(lines)):
-        above = below - 1
-        if ("|" in contents[above] or "\t" in contents[above]) and _form_table(
-            contents[above], contents[below]
-        ):
-            rows.update((above, below))
-        if lines[above].kind is lines[below].kind is LineKind.LABEL:
-            labels.update((above, below))
-    for index, line in enumerate(lines):
-        if index in rows and line.kind in (LineKind.TEXT, LineKind.LABEL):
-            lines[index] = Line(line.start, line.end, LineKind.ROW)
-        elif line.kind is LineKind.LABEL and index not in labels:
-            lines[index] = Line(line.start, line.end, LineKind.TEXT)
-
-
-def _form_table(above: str, below: str) -> bool:
-    separators = cell_separators(above)
-    if is_delimiter_row(below) or is_delimiter_row(above):
-        return True
-    return separators > 0 and separators == cell_separators(below)
-
-
-def _item_number(head: str) -> str | None:
-    match = _NUMBERED.match(head)
-    return match[1] if match else None
-
-
-def _continues_list(previous: Unit, number: str | None, label: str) -> bool:
-    """Whether a numbered line can start an item although no blank line stands before it.
-
-    A wrapped sentence may put "40." at the start of a line; a list starts with 1 or goes on.
-    """
-    if previous.kind is LineKind.ITEM:
-        if number is None or not (number.isdigit() and label.isdigit()):
-            return True
-        return int(label) in (int(number), int(number) + 1, 1)
-    return label in ("1", "a", "A", "i", "I")
-
 
 _SPACED = ".!?…‼⁇⁈⁉\u037e؟۔।॥։።፧፨။។៕"
 _UNSPACED = "。！？｡．"
@@ -208,18 +38,16 @@ _BEFORE_NUMBER = frozenset(_ABBREVIATIONS["before_number"].split())
 _UNLESS_NEW_SENTENCE = frozenset(_ABBREVIATIONS["unless_new_sentence"].split())
 _STARTERS = frozenset(_ABBREVIATIONS["starters"].split())
 _MONTHS = frozenset(_ABBREVIATIONS["months"].split())
+_SHORT = 4
+_VOWELS = frozenset("aeiouyäöüáéíóúàèìòùâêîôûåæøœãõıěůœаеёиоуыэюяіїєαεηιουωάέήίόύώ")
 
 
 def split_sentences(text: str) -> tuple[Span, ...]:
-    """Split `text` into sentences.
+    """Split `text` into sentences, in time linear in its length.
 
-    Args:
-        text: Any text, in any script.
-
-    Returns:
-        Trimmed, disjoint spans in order, in code points of `text`; together they cover every
-        character that is not white space. A list item, heading or table row is a span of its
-        own unless it holds several sentences. Takes time linear in the length of the text.
+    The spans are trimmed, disjoint and in order, in code points of `text`; together they cover
+    every character that is not white space. A list item, heading or table row is a span of its own
+    unless it holds several sentences.
     """
     return tuple(Span(start=start, end=end) for start, end in sentence_bounds(text))
 
@@ -227,12 +55,7 @@ def split_sentences(text: str) -> tuple[Span, ...]:
 def enclosing_sentences(text: str, span: Span) -> Span:
     """Return the span from the first to the last sentence that `span` touches.
 
-    Args:
-        text: The text.
-        span: Code points of `text`; beyond its end nothing is touched.
-
-    Returns:
-        The enclosing sentences, or `span` itself where it touches none (only white space).
+    Where it touches none (only white space), that is `span` itself.
     """
     start, end = enclosing_bounds(sentence_bounds(text), span.start, span.end)
     return Span(start=start, end=end)
@@ -313,13 +136,7 @@ def ends_with_stop(text: str) -> bool:
 
 
 def ends_unsurely(text: str, start: int, end: int) -> bool:
-    """Whether a sentence that ends at `end` may go on: behind what may be an abbreviation.
-
-    Args:
-        text: The text.
-        start: Where the sentence begins.
-        end: One past its last character.
-    """
+    """Whether the sentence `text[start:end]` may go on: it ends in what may be an abbreviation."""
     stop = end
     while stop > start and text[stop - 1] in _LATIN_CLOSERS:
         stop -= 1
@@ -339,10 +156,6 @@ def ends_unsurely(text: str, start: int, end: int) -> bool:
         or (len(token) == 1 and token.isalpha())
         or (1 < len(token) <= _SHORT and token.isalpha() and _VOWELS.isdisjoint(token))
     )
-
-
-_SHORT = 4
-_VOWELS = frozenset("aeiouyäöüáéíóúàèìòùâêîôûåæøœãõıěůœаеёиоуыэюяіїєαεηιουωάέήίόύώ")
 
 
 def _is_abbreviation(text: str, mark: int, following: int, begin: int, end: int) -> bool:
@@ -396,6 +209,168 @@ def _skip_openers(text: str, position: int, end: int) -> int:
     return _skip_space(text, position, end)
 
 
+_HEADING = re.compile(r"#{1,6}(?=\s|$)")
+_RULE = re.compile(r"(?:=[ \t=]*|-[ \t-]*|\*[ \t*]*|_[ \t_]*)$")
+_BULLETS = frozenset("-–*+•‣◦▪●○·☐□☑✓✔✅✗✘✖❌⊠")
+_NUMBERED = re.compile(r"\(?([0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)](?=\s)")
+_FULL_ITEM = re.compile(
+    r"[0-9]{1,3}、|[一二三四五六七八九十]{1,3}、|[①-⑳]|（[0-9一二三四五六七八九十]{1,3}）"
+)
+_DELIMITER_ROW = re.compile(r"\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?[ \t]*)?$")
+_LABEL = re.compile(r"(\S(?:[^:\n]{0,40}\S)?):[ \t]+\S")
+_LABEL_WORDS = 5
+
+
+class LineKind(Enum):
+    """What a line is, as far as it decides where a unit begins and ends."""
+
+    BLANK = "blank"
+    TEXT = "text"
+    HEADING = "heading"
+    RULE = "rule"
+    ITEM = "item"
+    ROW = "row"
+    DELIMITER = "delimiter"
+    LABEL = "label"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without the white space around it: code points of the text, and its kind."""
+
+    start: int
+    end: int
+    kind: LineKind
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines that belong together, in code points of the text; `kind` is that of the first."""
+
+    start: int
+    end: int
+    kind: LineKind
+
+
+_OPEN_KINDS = frozenset({LineKind.TEXT, LineKind.ITEM, LineKind.LABEL})
+
+
+def classify_lines(text: str) -> list[Line]:
+    """Return every line of `text` with its kind, in order. Linear in the length of the text."""
+    lines: list[Line] = []
+    contents: list[str] = []
+    offset = 0
+    for raw in text.splitlines(keepends=True):
+        content = raw.strip()
+        start = offset + len(raw) - len(raw.lstrip()) if content else offset
+        lines.append(Line(start, start + len(content), _kind(content)))
+        contents.append(content)
+        offset += len(raw)
+    _mark_neighbours(lines, contents)
+    return lines
+
+
+def group_units(text: str) -> list[Unit]:
+    """Return the units of `text`, in order; only white space lies between them."""
+    units: list[Unit] = []
+    opened = False
+    number: str | None = None
+    for line in classify_lines(text):
+        if line.kind is LineKind.BLANK:
+            opened = False
+            continue
+        kind = line.kind
+        if kind is LineKind.ITEM:
+            label = _item_number(text[line.start : line.start + 8])
+            if opened and label is not None and not _continues_list(units[-1], number, label):
+                kind = LineKind.TEXT
+            else:
+                number = label
+        if opened and kind is LineKind.TEXT:
+            units[-1] = Unit(units[-1].start, line.end, units[-1].kind)
+            continue
+        units.append(Unit(line.start, line.end, kind))
+        opened = kind in _OPEN_KINDS
+    return units
+
+
+def _kind(content: str) -> LineKind:
+    if not content:
+        return LineKind.BLANK
+    first = content[0]
+    if first == "#" and _HEADING.match(content):
+        return LineKind.HEADING
+    if "|" in content:
+        if "-" in content and _DELIMITER_ROW.match(content):
+            return LineKind.DELIMITER
+        if (first == "|" and content.count("|") > 1) or content.count(" | ") > 1:
+            return LineKind.ROW
+    if first in "=-*_" and _RULE.match(content):
+        return LineKind.RULE
+    if _is_item(content, first):
+        return LineKind.ITEM
+    if ":" in content[:44]:
+        label = _LABEL.match(content)
+        if label and not first.islower() and len(label[1].split()) <= _LABEL_WORDS:
+            return LineKind.LABEL
+    return LineKind.TEXT
+
+
+def _is_item(content: str, first: str) -> bool:
+    if first in _BULLETS:
+        return content[1:2].isspace()
+    if first > "\x7f":
+        return bool(_FULL_ITEM.match(content) or _NUMBERED.match(content))
+    head = content[:7]
+    return (")" in head or "." in head) and bool(_NUMBERED.match(content))
+
+
+def _mark_neighbours(lines: list[Line], contents: list[str]) -> None:
+    """Settle what only the neighbouring line tells: rows without a leading pipe, labels."""
+    rows: set[int] = set()
+    labels: set[int] = set()
+    for below in range(1, len(lines)):
+        above = below - 1
+        if ("|" in contents[above] or "\t" in contents[above]) and _form_table(
+            contents[above], contents[below]
+        ):
+            rows.update((above, below))
+        if lines[above].kind is lines[below].kind is LineKind.LABEL:
+            labels.update((above, below))
+    for index, line in enumerate(lines):
+        if index in rows and line.kind in (LineKind.TEXT, LineKind.LABEL):
+            lines[index] = Line(line.start, line.end, LineKind.ROW)
+        elif line.kind is LineKind.LABEL and index not in labels:
+            lines[index] = Line(line.start, line.end, LineKind.TEXT)
+
+
+def _form_table(above: str, below: str) -> bool:
+    if _DELIMITER_ROW.match(below) or _DELIMITER_ROW.match(above):
+        return True
+    return 0 < _cell_separators(above) == _cell_separators(below)
+
+
+def _cell_separators(line: str) -> int:
+    return line.count("\t") or line.count(" | ")
+
+
+def _item_number(head: str) -> str | None:
+    match = _NUMBERED.match(head)
+    return match[1] if match else None
+
+
+def _continues_list(previous: Unit, number: str | None, label: str) -> bool:
+    """Whether a numbered line can start an item although no blank line stands before it.
+
+    A wrapped sentence may put "40." at the start of a line; a list starts with 1 or goes on.
+    """
+    if previous.kind is LineKind.ITEM:
+        if number is None or not (number.isdigit() and label.isdigit()):
+            return True
+        return int(label) in (int(number), int(number) + 1, 1)
+    return label in ("1", "a", "A", "i", "I")
+
+
 _OPENER = (
     r"(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|will"
     r"|would|should|has|have|may|must"
@@ -417,9 +392,6 @@ def question_parts(question: str) -> tuple[Span, ...]:
 
     "What does it cost, and when is it paid?" gives two parts, the joining word left out. A
     question that asks one thing is one part.
-
-    Args:
-        question: The question.
     """
     bounds: list[tuple[int, int]] = []
     start = 0
@@ -446,3 +418,28 @@ def _trimmed(text: str, start: int, end: int) -> Span:
         start=start + len(piece) - len(piece.lstrip()),
         end=max(start + len(piece.rstrip()), start + len(piece) - len(piece.lstrip())),
     )
+
+
+_LEAVES_OFF = ";,"
+_ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？", "：", "؟", "।")
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return a line and the items that it leads into as one line, the items set apart by "; ".
+
+    The items come without their bullets and numbers.
+    """
+    line = parts[0]
+    for item in parts[1:]:
+        line = line if line.endswith(_ENDS) else f"{line.rstrip(_LEAVES_OFF)};"
+        line = f"{line} {item}"
+    return line.rstrip(_LEAVES_OFF)
+
+
+def told_row(label: str, pairs: Sequence[tuple[str, str]]) -> str:
+    """Return a table row in words: "Single room, Weekday: 80 EUR; Sunday: 95 EUR".
+
+    The label is its first cell; the pairs are names of columns, each with its cell.
+    """
+    told = "; ".join(f"{name}: {cell}" for name, cell in pairs)
+    return ", ".join(part for part in (label.rstrip("."), told) if part)

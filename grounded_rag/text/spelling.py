@@ -1,6 +1,6 @@
-"""Mistyped words: what they were likely meant to be, among words that are there.
+"""Other ways of writing a word: mistyped, abbreviated, or joined with its neighbour.
 
-It serves finding and ranking only; a quote is never accepted by likeness of letters.
+All of it serves finding and ranking only; a quote is never accepted by likeness of letters.
 """
 
 from __future__ import annotations
@@ -12,42 +12,55 @@ from itertools import pairwise
 
 from grounded_rag.text.words import STOPWORDS, Word
 
-MIN_LENGTH = 4
+_MIN_LENGTH = 4
 """Shorter words are left alone: too many others are one letter away."""
+_TWO_EDITS = 8
+"""Letters from which a word may have two wrong ones."""
+_ENDINGS = tuple("ation ment able ible ally ing ion al ed er es ly s e".split())
 
-_LONG = 8
-_ENDINGS = (
-    "ation",
-    "ment",
-    "able",
-    "ible",
-    "ally",
-    "ing",
-    "ion",
-    "al",
-    "ed",
-    "er",
-    "es",
-    "ly",
-    "s",
-    "e",
-)
+LONGEST_FORM = 10
+"""Most words of a long form."""
+
+_MOST_TEXT = 20_000
+_MOST_FOUND = 50
+_BEFORE = 160
+_QUOTES = "\"'“”‘’*_"
+_BRACKETS = re.compile(r"\(([^()]{2,120})\)")
+_PART = re.compile(r"[^\W_]+")
+_SHORT = re.compile(r"[^\W_](?:[^\W_]|[&.\-/]){0,8}[^\W_.]\.?")
+_ENDS = re.compile(r"[.;:!?,()\[\]|\"“”]\s|\n\s*\n")
+
+_LEAST_PART = 2
+_LEAST_JOINED = 5
+_LEAST_SPLIT = 7
+_LEAST_PIECE = 3
+_LEAST_LINKED = 4
+_LONGEST = 40
+_HYPHENS = ("-", "‐", "‑")
+# What German puts between two words, and what ends a part that stands alone in another form.
+_LINKS = ("s", "n", "es", "en")
+_INFLECTIONS = ("e", "n", "en", "er", "s")
+
+
+@dataclass(frozen=True, slots=True)
+class Abbreviation:
+    """Two names of one thing, both in lower case."""
+
+    short: str  # letters and digits only
+    long: str  # one space between the words
 
 
 def suspects(words: Sequence[Word], *, known: Collection[str]) -> list[Word]:
     """Return the words of a question that may be mistyped.
 
-    Names are left alone: an unknown name is no misspelling.
-
-    Args:
-        words: Words of the question, in order.
-        known: Common words, in lower case.
+    Names are left alone: an unknown name is no misspelling. `known` holds common words in lower
+    case.
     """
     found: list[Word] = []
     for position, word in enumerate(words):
         name = position > 0 and word.text[:1].isupper()
         plain = word.lower.isascii() and word.lower.isalpha()
-        if not name and plain and len(word.lower) >= MIN_LENGTH and word.lower not in known:
+        if not name and plain and len(word.lower) >= _MIN_LENGTH and word.lower not in known:
             found.append(word)
     return found
 
@@ -56,35 +69,24 @@ def nearest_term(word: Word, terms: Mapping[str, int]) -> str | None:
     """Return the term that a word was likely meant to be, or None.
 
     One letter may differ, in longer words two, a swap of neighbours counting once. Terms may be
-    stems: the word without its ending is compared too.
-
-    Args:
-        word: The word.
-        terms: Terms with its first letter, each with how often it stands there; of equally near
-            ones the most frequent wins.
+    stems: the word without its ending is compared too. `terms` are those with its first letter,
+    each with how often it stands in the texts; of equally near ones the most frequent wins.
     """
-    allowed = 2 if len(word.lower) >= _LONG else 1
+    allowed = 2 if len(word.lower) >= _TWO_EDITS else 1
+    endings = (ending for ending in _ENDINGS if word.lower.endswith(ending))
+    forms = [word.lower, *map(word.lower.removesuffix, endings)]
     best: tuple[int, int, str] | None = None
     for term, count in terms.items():
-        if not MIN_LENGTH <= len(term) <= len(word.lower) + allowed:
+        if not _MIN_LENGTH <= len(term) <= len(word.lower) + allowed:
             continue
-        distance = min(
-            edit_distance(head, term, limit=allowed)
-            for head in (word.lower, *_without_ending(word.lower))
-        )
+        distance = min(edit_distance(form, term, limit=allowed) for form in forms)
         if distance <= allowed and (best is None or (distance, -count) < best[:2]):
             best = (distance, -count, term)
     return best[2] if best else None
 
 
 def replaced(text: str, words: Sequence[Word], changes: Mapping[str, str]) -> str:
-    """Return a text with words replaced.
-
-    Args:
-        text: The text.
-        words: Its words, in order.
-        changes: For words in lower case, what to put in their place.
-    """
+    """Return a text with some of its words replaced; `changes` names them in lower case."""
     pieces: list[str] = []
     end = 0
     for word in words:
@@ -94,21 +96,10 @@ def replaced(text: str, words: Sequence[Word], changes: Mapping[str, str]) -> st
     return "".join((*pieces, text[end:]))
 
 
-def _without_ending(word: str) -> list[str]:
-    """Return what may be the stem of a word: the word without each ending that it has."""
-    return [word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)]
-
-
 def edit_distance(first: str, second: str, *, limit: int) -> int:
     """Return how many letters differ, a swap of neighbours counting once.
 
-    This is the optimal string alignment distance. It finds what to search for; a quote is never
-    accepted by it.
-
-    Args:
-        first: A word.
-        second: Another one.
-        limit: Distances above it are all returned as `limit + 1`.
+    This is the optimal string alignment distance; above the limit it is always `limit + 1`.
     """
     if abs(len(first) - len(second)) > limit:
         return limit + 1
@@ -126,38 +117,8 @@ def edit_distance(first: str, second: str, *, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-LONGEST_FORM = 10
-"""Most words of a long form."""
-
-_MOST_TEXT = 20_000
-_MOST_FOUND = 50
-_BEFORE = 160
-_QUOTES = "\"'“”‘’*_"
-_BRACKETS = re.compile(r"\(([^()]{2,120})\)")
-_PART = re.compile(r"[^\W_]+")
-_SHORT = re.compile(r"[^\W_](?:[^\W_]|[&.\-/]){0,8}[^\W_.]\.?")
-_ENDS = re.compile(r"[.;:!?,()\[\]|\"“”]\s|\n\s*\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Abbreviation:
-    """Two names of one thing, both in lower case.
-
-    Attributes:
-        short: The abbreviation, letters and digits only.
-        long: The words that it stands for, with one space between them.
-    """
-
-    short: str
-    long: str
-
-
 def abbreviations(text: str) -> tuple[Abbreviation, ...]:
-    """Return the abbreviations that a text defines in brackets, each once.
-
-    Args:
-        text: Any text; of a very long one only the beginning is read.
-    """
+    """Return the abbreviations that a text, or the beginning of a long one, defines in brackets."""
     found: dict[Abbreviation, None] = {}
     text = text[:_MOST_TEXT]
     for match in _BRACKETS.finditer(text):
@@ -183,12 +144,7 @@ def short_form(text: str) -> str | None:
 
 
 def both_names(text: str, defined: Sequence[Abbreviation]) -> str:
-    """Return a text with the other name of each defined thing put behind it.
-
-    Args:
-        text: The text.
-        defined: What stands for what.
-    """
+    """Return a text with the other name of each defined thing put behind it."""
     if not defined:
         return text
     words = f" {' '.join(_words(text))} "
@@ -203,6 +159,39 @@ def both_names(text: str, defined: Sequence[Abbreviation]) -> str:
 def initials(words: Sequence[str]) -> str:
     """Return the initials of the words that carry content, for words in lower case."""
     return "".join(word[0] for word in words if word not in STOPWORDS)
+
+
+def joined(text: str, words: Sequence[Word], holds: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the known words that neighbours of a text make when written as one.
+
+    "over draft" and "over-draft" give "overdraft". Both must carry content. `words` are those of
+    the text, hyphenated ones whole or taken apart; `holds` says whether a word is known.
+    """
+    parts = [part for word in words for part in _hyphened(word)]
+    found: dict[str, None] = {}
+    for (left, _, end), (right, start, _) in pairwise(parts):
+        between = text[end:start].strip()
+        # Letters stand alone in "e-mail"; "for me" is no "forme".
+        least = 1 if between else _LEAST_PART
+        if (between and between not in _HYPHENS) or not STOPWORDS.isdisjoint((left, right)):
+            continue
+        whole = left + right
+        if min(len(left), len(right)) >= least and len(whole) >= _LEAST_JOINED and holds(whole):
+            found[whole] = None
+    return tuple(found)
+
+
+def split(word: str, holds: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the known words that a compound is made of; none where there are none.
+
+    "cashmachine" gives "cash" and "machine", "Girokontogebühr" gives "girokonto" and "gebühren":
+    the fewer and the more alike in length, the better. Between longer parts a linking s, n, es
+    or en may stand, and the last part may be known in an inflected form. `word` and what `holds` is
+    asked for are in lower case.
+    """
+    if not (word.isalpha() and _LEAST_SPLIT <= len(word) <= _LONGEST):
+        return ()
+    return _in_two(word, holds) or _in_three(word, holds)
 
 
 def _defined(inner: str, before: str) -> Abbreviation | None:
@@ -237,58 +226,6 @@ def _stands_for(short: str, words: Sequence[str]) -> bool:
             following |= open_letters
         open_letters = following
     return len(short) in open_letters
-
-
-_LEAST_PART = 2
-_LEAST_JOINED = 5
-_LEAST_SPLIT = 7
-_LEAST_PIECE = 3
-_LEAST_LINKED = 4
-_LONGEST = 40
-_HYPHENS = ("-", "‐", "‑")
-# What German puts between two words, and what ends a part that stands alone in another form.
-_LINKS = ("s", "n", "es", "en")
-_COMPOUNDS_ENDINGS = ("e", "n", "en", "er", "s")
-
-
-def joined(text: str, words: Sequence[Word], holds: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the known words that neighbours of a text make when written as one.
-
-    "over draft" and "over-draft" give "overdraft". Both must carry content.
-
-    Args:
-        text: The text.
-        words: Its words in order, hyphenated ones whole or taken apart.
-        holds: Whether a word in lower case is known.
-    """
-    parts = [part for word in words for part in _hyphened(word)]
-    found: dict[str, None] = {}
-    for (left, _, end), (right, start, _) in pairwise(parts):
-        between = text[end:start].strip()
-        # Letters stand alone in "e-mail"; "for me" is no "forme".
-        least = 1 if between else _LEAST_PART
-        if (between and between not in _HYPHENS) or not STOPWORDS.isdisjoint((left, right)):
-            continue
-        whole = left + right
-        if min(len(left), len(right)) >= least and len(whole) >= _LEAST_JOINED and holds(whole):
-            found[whole] = None
-    return tuple(found)
-
-
-def split(word: str, holds: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the known words that a compound is made of; none where there are none.
-
-    "cashmachine" gives "cash" and "machine", "Girokontogebühr" gives "girokonto" and "gebühren":
-    the fewer and the more alike in length, the better. Between longer parts a linking s, n, es
-    or en may stand, and the last part may be known in an inflected form.
-
-    Args:
-        word: A word in lower case, itself unknown.
-        holds: Whether a word in lower case is known.
-    """
-    if not (word.isalpha() and _LEAST_SPLIT <= len(word) <= _LONGEST):
-        return ()
-    return _in_two(word, holds) or _in_three(word, holds)
 
 
 def _in_two(word: str, holds: Callable[[str], bool]) -> tuple[str, ...]:
@@ -328,8 +265,8 @@ def _head(part: str, holds: Callable[[str], bool]) -> str | None:
 
 
 def _inflected(part: str, holds: Callable[[str], bool]) -> str | None:
-    longer = (part + ending for ending in ("", *_COMPOUNDS_ENDINGS))
-    shorter = (part.removesuffix(ending) for ending in _COMPOUNDS_ENDINGS if part.endswith(ending))
+    longer = (part + ending for ending in ("", *_INFLECTIONS))
+    shorter = (part.removesuffix(ending) for ending in _INFLECTIONS if part.endswith(ending))
     forms = (form for form in (*longer, *shorter) if len(form) >= _LEAST_LINKED)
     return next((form for form in forms if holds(form)), None)
 

@@ -20,24 +20,7 @@ from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.quantities import DateValue, Quantity, factor, in_pair, lookup
 from grounded_rag.text.words import guess_language
 
-__all__ = ["ValueSpan", "canonical_values", "may_be_value"]
-
 Key = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ValueSpan:
-    """A value of a text.
-
-    Attributes:
-        start: First code point, a sign or "between" of the value included.
-        end: One past the last, unit and "per" included.
-        key: Two spans say the same if and only if their keys are equal.
-    """
-
-    start: int
-    end: int
-    key: Key
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -67,17 +50,23 @@ _COMMA_GROUPS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _BEHIND = re.compile(r"\w|['’]\w|[-‐‑]\w|[.,:/]\d")
 
 
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """A value of a text, with its sign, "between", unit and "per"."""
+
+    start: int
+    end: int
+    key: Key  # two spans say the same if and only if their keys are equal
+
+
 @lru_cache(maxsize=1024)
 def canonical_values(
     text: str, *, language: str | None = None, order: DateOrder | None = None
 ) -> tuple[ValueSpan, ...]:
     """Return the values of `text` in order; none overlaps another.
 
-    Args:
-        text: Any text.
-        language: Of the text ("en", "de", "en-US"), or None to guess it from the text.
-        order: How day and month are written, such as `date_order` of the whole document; None to
-            ask the text and its language.
+    Without a language ("en", "de", "en-US") it is guessed from the text, and without an order of
+    day and month (`date_order` of the whole document) text and language are asked.
     """
     if not _may_hold_values(text):
         return ()
@@ -93,11 +82,7 @@ def canonical_values(
 
 @lru_cache(maxsize=65536)
 def may_be_value(word: str) -> bool:
-    """Whether a lower-case word can stand in a value: false for nearly all words of a text.
-
-    Args:
-        word: One word, without the space and signs around it.
-    """
+    """Whether a lower-case word can stand in a value: false for nearly all words of a text."""
     return (
         word in _INSIDE
         or word in MONTHS

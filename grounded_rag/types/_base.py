@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -22,39 +23,26 @@ class Frozen(BaseModel):
 
         For values that this package makes itself, by the thousand; what comes from outside goes
         through the constructor. Fields that are not given have their defaults.
-
-        Args:
-            values: Fields by name, each of its declared type.
         """
-        made = _new(cls)
-        defaults = _DEFAULTS.get(cls)
-        if defaults is None:
-            defaults = _DEFAULTS[cls] = _defaults(cls)
-        set_field = _set_field
-        set_field(made, "__dict__", {**defaults, **values})
-        set_field(made, "__pydantic_fields_set__", set(values))
-        set_field(made, "__pydantic_extra__", None)
-        set_field(made, "__pydantic_private__", None)
-        return made
+        return cls._unchecked({**_defaults(cls), **values}, set(values))
 
     def trusted_copy(self, **values: Any) -> Self:
-        """Return a copy with other values in some fields, which are known to be right.
+        """Return a copy with other values in some fields, which are known to be right."""
+        return self._unchecked(
+            {**self.__dict__, **values}, {*self.__pydantic_fields_set__, *values}
+        )
 
-        Args:
-            values: Fields by name, each of its declared type.
-        """
-        made = _new(type(self))
-        set_field = _set_field
-        set_field(made, "__dict__", {**self.__dict__, **values})
-        set_field(made, "__pydantic_fields_set__", {*self.__pydantic_fields_set__, *values})
-        set_field(made, "__pydantic_extra__", None)
-        set_field(made, "__pydantic_private__", None)
+    @classmethod
+    def _unchecked(cls, fields: dict[str, Any], given: set[str]) -> Self:
+        made = _new(cls)
+        _set_field(made, "__dict__", fields)
+        _set_field(made, "__pydantic_fields_set__", given)
+        _set_field(made, "__pydantic_extra__", None)
+        _set_field(made, "__pydantic_private__", None)
         return made
 
 
-_DEFAULTS: dict[type[Frozen], dict[str, Any]] = {}
-
-
+@cache
 def _defaults(cls: type[Frozen]) -> dict[str, Any]:
     """Return the defaults of a class; those made by a factory must be given."""
     return {

@@ -44,6 +44,23 @@ class Span(Frozen):
         return self.start < other.end and other.start < self.end
 
 
+def utf16_span(text: str, span: Span) -> Span:
+    """Return a span of `text` in UTF-16 code units, as browsers and JavaScript count."""
+    return _encoded(text, span, "utf-16-le", unit=2)
+
+
+def utf8_span(text: str, span: Span) -> Span:
+    """Return a span of `text` in bytes of UTF-8."""
+    return _encoded(text, span, "utf-8", unit=1)
+
+
+def _encoded(text: str, span: Span, encoding: str, *, unit: int) -> Span:
+    start = len(text[: span.start].encode(encoding, "surrogatepass")) // unit
+    return Span(
+        start=start, end=start + len(span.of(text).encode(encoding, "surrogatepass")) // unit
+    )
+
+
 class Validity(Frozen):
     """When a document holds, as its metadata says; every field may be unknown."""
 

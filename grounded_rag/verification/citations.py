@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from grounded_rag.text.display import utf8_span, utf16_span
 from grounded_rag.text.sentences import enclosing_bounds
 from grounded_rag.text.words import content_words, tokenize
 from grounded_rag.types import Citation, CitationCheck, Located, Reason, Span
+from grounded_rag.types.documents import utf8_span, utf16_span
 from grounded_rag.verification.folding import FoldedText, Place
 from grounded_rag.verification.layout import Sentence
 from grounded_rag.verification.locate import Cut, Match, Quote, locate

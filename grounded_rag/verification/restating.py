@@ -15,8 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase, EvidencePiece, SupportCheck
-from grounded_rag.text.display import listed
-from grounded_rag.text.sentences import question_parts
+from grounded_rag.text.sentences import listed, question_parts
 from grounded_rag.text.words import STOPWORDS, comparable, fold_marks, guess_language, stem
 from grounded_rag.types import (
     Citation,

@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grounded_rag.text.display import listed
-from grounded_rag.text.sentences import LineKind, ends_unsurely
+from grounded_rag.text.sentences import LineKind, ends_unsurely, listed
 from grounded_rag.text.words import STOPWORDS, guess_language
 from grounded_rag.types import Span, Statement
 from grounded_rag.verification.layout import BLANK, CLOSERS, STOPS, TEXTUAL, Layout, Position

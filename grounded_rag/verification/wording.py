@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from grounded_rag.text.display import told_row
 from grounded_rag.text.quantities import lookup
+from grounded_rag.text.sentences import told_row
 from grounded_rag.text.words import content_words
 from grounded_rag.verification.folding import fold
 from grounded_rag.verification.neighbours import boxes, listed_words

@@ -11,7 +11,7 @@ from grounded_rag.testing.tamper import (
     BENIGN,
     KINDS,
     FuzzCase,
-    FuzzChunk,
+    Passage,
     draw_cases,
     load_corpus,
     load_data,
@@ -312,7 +312,7 @@ def test_the_claim_of_a_given_case_reaches_the_verifier():
         texts.extend(claim.text for claim in draft.claims)
         return by_rule(literal)(draft, chunks)
 
-    chunk = FuzzChunk(id="c", text="It is so.")
+    chunk = Passage(id="c", text="It is so.")
     case = FuzzCase(
         id="1", kind="k", label="tamper", chunks=(chunk,), cited="c", quote="It is not so.",
         original="It is so.",

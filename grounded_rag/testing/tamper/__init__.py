@@ -47,15 +47,8 @@ from grounded_rag.testing.tamper.run import (
     fate_of,
     judge,
     run_cases,
-    run_claims,
     run_fuzz,
 )
-
-# The values of quotes serve claims as well: these are further names of them.
-FuzzChunk = Passage
-ClaimResult = KindResult
-JudgedClaim = Finding
-ClaimReport = FuzzReport
 
 __all__ = [
     "BENIGN",
@@ -68,16 +61,12 @@ __all__ = [
     "TAMPERS",
     "TRUE_CLAIMS",
     "Cited",
-    "ClaimReport",
-    "ClaimResult",
     "Corpus",
     "Draw",
     "Finding",
     "Found",
     "FuzzCase",
-    "FuzzChunk",
     "FuzzReport",
-    "JudgedClaim",
     "Kind",
     "KindResult",
     "Label",
@@ -94,6 +83,5 @@ __all__ = [
     "read_cases",
     "result_of",
     "run_cases",
-    "run_claims",
     "run_fuzz",
 ]

@@ -13,6 +13,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from pydantic import Field
+
 from grounded_rag.types import Citation, Frozen, Span
 
 Label: TypeAlias = Literal["tamper", "benign", "false", "honest", "reworded"]
@@ -32,41 +34,26 @@ def read(name: str) -> dict[str, Any]:
 
 
 class Passage(Frozen):
-    """A stretch of a document, as long as a chunk.
+    """A stretch of a document, as long as a chunk."""
 
-    Attributes:
-        id: Name of the passage, unique in its corpus.
-        text: Its characters, unchanged.
-        source: The document or data set that it comes from; "" for a document of its own.
-        title: Title of its document.
-        headings: Headings above it, the outermost first.
-    """
-
-    id: str
+    id: str  # unique in its corpus
     text: str
-    source: str = ""
+    source: str = ""  # its document or data set; "" for a document of its own
     title: str = ""
     headings: tuple[str, ...] = ()
 
 
 class Sentence(Frozen):
-    """A sentence, or a run of whole words of one, that stands once in its passage.
-
-    Attributes:
-        text: Its characters, a literal span of the passage.
-        passage: The passage.
-        start: Code point of the passage at which it starts.
-        whole: Whether it is a whole sentence.
-    """
+    """A sentence, or a run of whole words of one, that stands once in its passage."""
 
     text: str
     passage: Passage
-    start: int
+    start: int  # code point of the passage
     whole: bool = True
 
     @property
     def end(self) -> int:
-        """Code point of the passage one past its last."""
+        """One past its last code point of the passage."""
         return self.start + len(self.text)
 
     def replaced(self, text: str) -> Passage:
@@ -86,51 +73,37 @@ class Row(Frozen):
 
 
 class Pools(NamedTuple):
-    """What a corpus offers besides the sentence at hand.
+    """What a corpus offers besides the sentence at hand."""
 
-    Attributes:
-        names: Names (runs of capitalised words) of the corpus.
-        sentences: All its sentences.
-        neighbours: The other sentences of a passage, by its id.
-        rows: Table rows that have at least one neighbour, by passage id.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # runs of capitalised words
     sentences: tuple[Sentence, ...]
-    neighbours: dict[str, tuple[Sentence, ...]]
-    rows: dict[str, tuple[Row, ...]]
+    neighbours: dict[str, tuple[Sentence, ...]]  # the sentences of a passage, by its id
+    rows: dict[str, tuple[Row, ...]]  # of tables with several rows, by passage id
 
 
 class FuzzCase(Frozen):
-    """One labelled quote, or one labelled claim with its literal quotes.
+    """One labelled quote, or one labelled claim with its literal quotes."""
 
-    Attributes:
-        id: Name, unique in a run.
-        kind: Name of the class that made it.
-        label: What the verifier must do with it.
-        chunks: The retrieved chunks; the cited ones are among them unless the class is about that.
-        cited: Id of the cited chunk.
-        quote: The quote to be checked.
-        original: What the cited document really says in the place of the quote.
-        expected: For a benign quote, the literal span of the cited chunk that must be returned.
-        claim: The claim that cites it; "" for one in the words of the quote.
-        further: Further quotes of a claim, in the order in which they are cited.
-        language: Language of the source, as a two-letter code.
-        poison: Characters that must not reach a reader; a claim that ships without them is fine.
-    """
-
-    id: str
-    kind: str
-    label: Label
-    chunks: tuple[Passage, ...]
-    cited: str
-    quote: str
-    original: str = ""
-    expected: Span | None = None
-    claim: str = ""
-    further: tuple[Citation, ...] = ()
-    language: str = "en"
-    poison: str = ""
+    id: str = Field(description="Name, unique in a run.")
+    kind: str = Field(description="Name of the class that made it.")
+    label: Label = Field(description="What the verifier must do with it.")
+    chunks: tuple[Passage, ...] = Field(
+        description="The retrieved chunks; the cited ones are among them, but for classes about it."
+    )
+    cited: str = Field(description="Id of the cited chunk.")
+    quote: str = Field(description="The quote to be checked.")
+    original: str = Field(
+        default="", description="What the cited document says in the place of the quote."
+    )
+    expected: Span | None = Field(
+        default=None, description="Literal span of the chunk that a benign quote must be given."
+    )
+    claim: str = Field(default="", description='The claim; "" for one in the words of the quote.')
+    further: tuple[Citation, ...] = Field(default=(), description="Further quotes of a claim.")
+    language: str = Field(default="en", description="Two-letter code of the source's language.")
+    poison: str = Field(
+        default="", description="Characters that must not reach a reader; without them it is fine."
+    )
 
     @property
     def cited_text(self) -> str:
@@ -151,18 +124,7 @@ class Cited(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """What a class makes of its material, before it gets a name and a label.
-
-    Attributes:
-        cited: The quotes, in the order in which they are cited.
-        claim: The claim; "" for one in the words of the quote.
-        language: Language of the source.
-        poison: Characters that must not reach a reader.
-        original: What the document really says in the place of the quote.
-        expected: Expected span of a benign quote.
-        beside: Passages that are shown beside the cited ones.
-        missing: Whether a chunk is cited that does not exist; the passage is shown all the same.
-    """
+    """What a class makes of its material, before it gets a name and a label; see `FuzzCase`."""
 
     cited: tuple[Cited, ...]
     claim: str = ""
@@ -170,8 +132,8 @@ class Draw(NamedTuple):
     poison: str = ""
     original: str = ""
     expected: Span | None = None
-    beside: tuple[Passage, ...] = ()
-    missing: bool = False
+    beside: tuple[Passage, ...] = ()  # shown beside the cited passages
+    missing: bool = False  # a chunk is cited that does not exist; the passage is shown all the same
 
 
 Maker: TypeAlias = Callable[[random.Random, Sentence, Pools], Draw | None]
@@ -182,18 +144,10 @@ Draws: TypeAlias = Callable[[random.Random, Pools], Iterator[Draw]]
 
 
 class Kind(Frozen):
-    """One class of cases.
-
-    Attributes:
-        name: Short name.
-        label: What the verifier must do with its cases.
-        says: What the class does, for a person.
-        draws: Makes its cases, without a name.
-        make: For classes of quotes, what `draws` makes of one sentence.
-    """
+    """One class of cases: its name, what it does in words, and what makes the cases."""
 
     name: str
     label: Label
     says: str
     draws: Draws
-    make: Maker | None = None
+    make: Maker | None = None  # for classes of quotes, what `draws` makes of one sentence

@@ -59,17 +59,11 @@ def passage(
     headings: tuple[str, ...] | None = None,
     number: int = 1,
 ) -> Passage:
-    """Return a passage that holds a text, alone or with other sentences around it.
+    """Return a passage that holds a text as it stands, alone or with other sentences around it.
 
-    Args:
-        rng: Source of randomness.
-        text: The text; it is kept as it stands.
-        language: Its language, in which the other sentences are too.
-        near: Sentences that may stand around it; by default the fillers of the language.
-        block: Whether the text must stand in a paragraph of its own.
-        title: Title of its document.
-        headings: Headings above the passage; None for none or a plain one, by chance.
-        number: Which passage of the claim it is; it gives the id.
+    These are from `near`, or fillers of the language; with `block` the text has a paragraph of its
+    own. Without headings there is none or a plain one, by chance. `number`, which passage of the
+    claim it is, gives the id.
     """
     others = [item for item in near or fillers(language) if item not in text]
     before, after = _beside(rng, others), _beside(rng, others)
@@ -118,13 +112,7 @@ def pair_of(row: Any) -> Pair:
 
 
 def pairs(*path: str, block: bool = False, read_row: Callable[[Any], Pair] = pair_of) -> Draws:
-    """Return the claims of pairs that stand in a file of material.
-
-    Args:
-        path: Name of the file, and the keys that lead to the pairs.
-        block: Whether a source must stand in a paragraph of its own.
-        read_row: Makes a pair of an entry.
-    """
+    """Return the claims of pairs that stand in a file of material, where some keys lead to."""
 
     def draws(rng: random.Random, _pools: Pools) -> Iterator[Draw]:
         yield from of_pairs(rng, [read_row(row) for row in material(*path)], block=block)
@@ -142,24 +130,14 @@ def of_pairs(rng: random.Random, known: Sequence[Pair], *, block: bool = False) 
 
 
 class Statement(NamedTuple):
-    """A plain statement as a clause, with its relatives where they are known.
+    """A plain statement as a clause, with its relatives where they are known."""
 
-    Attributes:
-        clause: The statement with a small first letter and without a full stop.
-        past: The same for an earlier time, or "".
-        later: The same for a coming time, or "".
-        denied: Its opposite, or "".
-        asks: The question whether it is so, or "".
-        amount: Whether it names a price or a quantity.
-        language: Its language.
-    """
-
-    clause: str
-    past: str = ""
-    later: str = ""
-    denied: str = ""
-    asks: str = ""
-    amount: bool = False
+    clause: str  # with a small first letter and without a full stop
+    past: str = ""  # the same for an earlier time
+    later: str = ""  # the same for a coming time
+    denied: str = ""  # its opposite
+    asks: str = ""  # the question whether it is so
+    amount: bool = False  # names a price or a quantity
     language: str = "en"
 
     @property

@@ -38,12 +38,7 @@ _HYPHENS = "-\u2010\u00ad"
 
 
 class Corpus(Frozen):
-    """Real text from which quotes are drawn.
-
-    Attributes:
-        name: What it is called in the report.
-        passages: Its passages, in a fixed order.
-    """
+    """Real text from which quotes are drawn: passages in a fixed order, named in the report."""
 
     name: str
     passages: tuple[Passage, ...]

@@ -46,13 +46,7 @@ Said: TypeAlias = Callable[[random.Random, Pools], Iterator[tuple[str, Statement
 
 
 def _english(*path: str, times: int = 1, corpus: bool = True) -> Said:
-    """Return English texts with statements of ours and, at times, sentences of the corpus.
-
-    Args:
-        path: Name of a file of material, and the keys that lead to the texts.
-        times: How often the texts stand in one round.
-        corpus: Whether sentences of the corpus are stated as well.
-    """
+    """Return English texts with statements of ours and, at times, sentences of the corpus."""
 
     def said(rng: random.Random, pools: Pools) -> Iterator[tuple[str, Statement]]:
         own, others = statements(), corpus_statements(pools) if corpus else ()
@@ -100,12 +94,7 @@ def _torn(
 ) -> Draw:
     """Return a statement as a claim, quoted from a text that holds its words.
 
-    Args:
-        rng: Source of randomness.
-        template: The text, with the statement and its relatives left out.
-        statement: The statement.
-        block: Whether the text must stand in a paragraph of its own.
-        long: How often the whole text is quoted rather than the statement's words.
+    `long` is how often the whole text is quoted rather than the statement's words.
     """
     text = _filled(template, statement)
     words = statement.clause if statement.clause in text else capital(statement.clause)

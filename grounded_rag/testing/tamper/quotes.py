@@ -18,19 +18,12 @@ from grounded_rag.types import Span
 
 
 class Edit(NamedTuple):
-    """A change to one sentence, before it is put back into its passage.
+    """A change to one sentence, before it is put back into its passage."""
 
-    Attributes:
-        source: What stands in the chunk in place of the sentence.
-        quote: What the quote says.
-        start: First code point of `source` that a benign quote stands for.
-        end: One past the last; None for the end of `source`.
-    """
-
-    source: str
+    source: str  # what stands in the chunk in place of the sentence
     quote: str
-    start: int = 0
-    end: int | None = None
+    start: int = 0  # the part of `source` that a benign quote stands for
+    end: int | None = None  # None for the end of `source`
 
 
 EditMaker: TypeAlias = Callable[[random.Random, str], Edit | str | None]
@@ -50,12 +43,7 @@ def benign(name: str, says: str, edit: EditMaker) -> Kind:
 def tampers(name: str, says: str, make: Maker, *, literal: bool = False) -> Kind:
     """Return a class of quotes that the cited chunk does not contain.
 
-    Args:
-        name: Short name.
-        says: What the class does.
-        make: Makes a quote of a sentence.
-        literal: Whether its quotes stand in the cited chunk, as a word that is cut in two does:
-            the oracle must not drop them for that.
+    `literal` ones do stand in it, as a word that is cut in two does: the oracle must not drop them.
     """
     draws = _from_sentences(make, _is_cut if literal else _is_not_there)
     return Kind(name=name, label="tamper", says=says, make=make, draws=draws)
@@ -251,9 +239,7 @@ def exchanged(text: str, first: re.Match[str], second: re.Match[str]) -> str:
 def at(pattern: re.Pattern[str], *, inside: bool = False) -> Callable[[Sides], EditMaker]:
     """Return a decorator: the function gives what stands in the place of one random match.
 
-    Args:
-        pattern: What to look for.
-        inside: Whether the match must touch neither end of the text.
+    With `inside`, the match touches neither end of the text.
     """
 
     def decorate(sides: Sides) -> EditMaker:

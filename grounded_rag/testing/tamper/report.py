@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
-from pydantic import computed_field
+from pydantic import Field, computed_field
 
 from grounded_rag.statistics import Interval, clopper_pearson
 from grounded_rag.testing.tamper.cases import QUOTE_LABELS, TRUE_LABELS, Label
@@ -32,36 +32,23 @@ _EXAMPLES = 5
 
 
 class Finding(Frozen):
-    """What became of one case.
+    """What became of one case."""
 
-    Attributes:
-        kind: Its class.
-        label: What the verifier had to do.
-        found: What it did.
-        quote: The quote, or the quotes of a claim as one text.
-        claim: The claim; "" for one in the words of the quote.
-        chunk: Text of the cited chunk.
-        original: What the document really says.
-        language: Language of the source.
-        expected: The span that a benign quote should have been given.
-        located: The span that it was given.
-        detail: The verifier's reason, or its error.
-        shown: Whether the claim of a quote ships in its own words by default; None where that was
-            not asked.
-    """
-
-    kind: str
-    label: Label
-    found: Found
-    quote: str
-    claim: str = ""
-    chunk: str = ""
-    original: str = ""
-    language: str = "en"
-    expected: Span | None = None
-    located: Span | None = None
-    detail: str = ""
-    shown: bool | None = None
+    kind: str = Field(description="Its class.")
+    label: Label = Field(description="What the verifier had to do.")
+    found: Found = Field(description="What it did.")
+    quote: str = Field(description="The quote, or the quotes of a claim as one text.")
+    claim: str = Field(default="", description='The claim; "" for one in the words of the quote.')
+    chunk: str = Field(default="", description="Text of the cited chunk.")
+    original: str = Field(default="", description="What the document really says.")
+    language: str = Field(default="en", description="Language of the source.")
+    expected: Span | None = Field(default=None, description="Span that a benign quote should have.")
+    located: Span | None = Field(default=None, description="Span that it was given.")
+    detail: str = Field(default="", description="The verifier's reason, or its error.")
+    shown: bool | None = Field(
+        default=None,
+        description="Whether the claim of a quote ships in its own words; None where not asked.",
+    )
 
     @property
     def true(self) -> bool:
@@ -78,54 +65,34 @@ class Finding(Frozen):
         """Whether that was wrong."""
         return self.passed is not self.true or self.found == "crashed"
 
-    # The names under which the command line shows what became of a claim.
-
-    @property
-    def fate(self) -> Found:
-        """What the verifier did."""
-        return self.found
-
-    @property
-    def why(self) -> str:
-        """The verifier's reason, or its error."""
-        return self.detail
-
 
 class KindResult(Frozen):
-    """Counts of one class.
+    """Counts of one class."""
 
-    Attributes:
-        kind: Its name.
-        label: What the verifier had to do.
-        says: What the class does.
-        made: Cases that were checked.
-        accepted: Quotes that were located; of benign ones, those with exactly the right span.
-        mended: Tampered quotes that were given the right label; neither accepted nor refused.
-        refused: Quotes that were not located, and claims that do not ship.
-        wrong_span: Benign quotes that were located at another span.
-        crashed: Cases at which the verifier raised.
-        verbatim: Claims that ship as they are, because the source says the same.
-        confirmed: Claims that ship as they are, because a decider said yes.
-        restated: Claims in whose place the source's own words ship.
-        shown: Quotes whose claim, in the words of the quote, ships in its own words by default as
-            well; None where that was not asked.
-        findings: The first cases that were judged wrongly.
-    """
-
-    kind: str
-    label: Label
-    says: str
-    made: int
-    accepted: int = 0
-    mended: int = 0
-    refused: int = 0
-    wrong_span: int = 0
-    crashed: int = 0
-    verbatim: int = 0
-    confirmed: int = 0
-    restated: int = 0
-    shown: int | None = None
-    findings: tuple[Finding, ...] = ()
+    kind: str = Field(description="Its name.")
+    label: Label = Field(description="What the verifier had to do.")
+    says: str = Field(description="What the class does.")
+    made: int = Field(description="Cases that were checked.")
+    accepted: int = Field(
+        default=0, description="Located quotes; of benign ones, those with exactly the right span."
+    )
+    mended: int = Field(
+        default=0,
+        description="Tampered quotes given the right label; neither accepted nor refused.",
+    )
+    refused: int = Field(default=0, description="Quotes not located, and claims that do not ship.")
+    wrong_span: int = Field(default=0, description="Benign quotes located at another span.")
+    crashed: int = Field(default=0, description="Cases at which the verifier raised.")
+    verbatim: int = Field(default=0, description="Claims that ship: the source says the same.")
+    confirmed: int = Field(default=0, description="Claims that ship: a decider said yes.")
+    restated: int = Field(default=0, description="Claims replaced by the source's own words.")
+    shown: int | None = Field(
+        default=None,
+        description="Quotes whose claim ships in its own words as well; None where not asked.",
+    )
+    findings: tuple[Finding, ...] = Field(
+        default=(), description="The first cases that were judged wrongly."
+    )
 
     @property
     def passed(self) -> int:
@@ -142,23 +109,6 @@ class KindResult(Frozen):
     def interval(self) -> Interval:
         """Exact 95 % interval of the share that passes."""
         return clopper_pearson(self.passed, self.made)
-
-    # The names under which the command line shows claims.
-
-    @property
-    def near(self) -> bool:
-        """Whether the claims keep to the words of their sources, if they are true."""
-        return self.label != "reworded"
-
-    @property
-    def own_words(self) -> int:
-        """Claims that ship in their own words."""
-        return self.passed
-
-    @property
-    def wrong(self) -> tuple[Finding, ...]:
-        """The first cases that were judged wrongly."""
-        return self.findings
 
 
 _COUNTS = tuple(name.replace(" ", "_") for name in get_args(Found))
@@ -181,27 +131,17 @@ def result_of(kind: str, label: Label, judged: Sequence[Finding], *, says: str =
 
 
 class FuzzReport(Frozen):
-    """Counts of a whole run.
+    """Counts of a whole run."""
 
-    Attributes:
-        corpus: What the cases were drawn from.
-        seed: Seed of the randomness.
-        passages: Number of passages of the corpus.
-        sentences: Number of sentences that cases were drawn from.
-        results: One entry per class.
-        seconds: Seconds spent in the verifier.
-    """
+    corpus: str = Field(description="What the cases were drawn from.")
+    seed: int = Field(description="Seed of the randomness.")
+    passages: int = Field(description="Number of passages of the corpus.")
+    sentences: int = Field(description="Number of sentences that cases were drawn from.")
+    results: tuple[KindResult, ...] = Field(description="One entry per class.")
+    seconds: float = Field(default=0.0, description="Seconds spent in the verifier.")
 
-    corpus: str
-    seed: int
-    passages: int
-    sentences: int
-    results: tuple[KindResult, ...]
-    seconds: float = 0.0
-
-    def total(self, label: Label | None = None, *, true: bool = False) -> KindResult:
-        """Return the sum over the classes of one label; without one, of false or honest claims."""
-        label = label or ("honest" if true else "false")
+    def total(self, label: Label) -> KindResult:
+        """Return the sum over the classes of one label."""
         rows = [row for row in self.results if row.label == label]
         shown = [row.shown for row in rows if row.shown is not None]
         sums = {name: sum(getattr(row, name) for row in rows) for name in ("made", *_COUNTS)}

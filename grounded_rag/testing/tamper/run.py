@@ -10,7 +10,6 @@ import hashlib
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Protocol
 
 from grounded_rag.testing.tamper.cases import (
@@ -118,10 +117,6 @@ def run_fuzz(
     )
 
 
-run_claims = partial(run_fuzz, kinds=CLAIM_KINDS)
-"""Draws claims instead of quotes: see `run_fuzz`."""
-
-
 def run_cases(
     cases: Sequence[FuzzCase],
     *,
@@ -131,11 +126,7 @@ def run_cases(
 ) -> FuzzReport:
     """Count what the verifier makes of given labelled cases, by class.
 
-    Args:
-        cases: The cases.
-        name: What they are called in the report.
-        verify: The verifier; by default `grounded_rag.verify`.
-        support: Whether to count also the claims of quotes that ship in their own words.
+    The other arguments are those of `run_fuzz`.
     """
     check = verify if verify is not None else default_verifier()
     groups: dict[tuple[str, Label], list[FuzzCase]] = {}
@@ -168,13 +159,8 @@ def default_verifier() -> Verifier:
 def draw_cases(kind: Kind, pools: Pools, *, count: int, seed: int) -> tuple[FuzzCase, ...]:
     """Return up to `count` different cases of one class; the same seed gives the same cases.
 
-    What a class makes depends on its name and the seed only, not on the other classes.
-
-    Args:
-        kind: The class.
-        pools: Material of the corpus.
-        count: How many; fewer are returned where there is too little material.
-        seed: Seed of the randomness.
+    What a class makes depends on its name and the seed only, not on the other classes. Where there
+    is too little material, fewer are returned.
     """
     # Classes of quotes and of claims share some names, and must not share their randomness.
     name = kind.name if kind.label in QUOTE_LABELS else f"claim:{kind.name}"
@@ -235,12 +221,8 @@ def judge(
     is mended when it was given the label of another shown chunk, and stands there letter by letter:
     what a reader is led to is where the words are.
 
-    Args:
-        cases: One claim, or quotes whose chunks have different ids.
-        verify: The verifier.
-        support: Whether to see also whether the claims of quotes ship in their own words.
-        known: Chunks, by id, that stand for the passages of their ids with all that is known
-            about them; other passages become chunks of their own.
+    `cases` is one claim, or quotes whose chunks have different ids. The chunks of `known` stand for
+    the passages of their ids with all that is known about them.
     """
     quotes = cases[0].label in QUOTE_LABELS
     draft = Draft(
@@ -337,9 +319,7 @@ def _shipped(case: FuzzCase, verdict: ClaimVerdict | None) -> Finding:
 def fate_of(verdict: ClaimVerdict, *, poison: str = "") -> Found:
     """Return how a claim ships: verbatim, confirmed, restated or refused.
 
-    Args:
-        verdict: Its verdict, from `verify` or of an answer.
-        poison: Characters that must not ship; text that was cleaned of them counts as refused.
+    A text that was cleaned of characters that must not ship (`poison`) counts as refused.
     """
     clean = bool(poison) and not set(poison) & set(verdict.text)
     if verdict.restated:
