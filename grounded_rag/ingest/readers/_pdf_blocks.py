@@ -11,7 +11,7 @@ from statistics import mean, median
 
 from grounded_rag.ingest.readers._pdf_lines import PdfLine, Segment
 
-_CAPTION = re.compile(r"(?:PdfTable|Figure|Tab\.|Fig\.|Tabelle|Abbildung)\s+[0-9]")
+_CAPTION = re.compile(r"(?:Table|Figure|Tab\.|Fig\.|Tabelle|Abbildung)\s+[0-9]")
 _ALIGNED = 4.0
 _COLUMN_LINES = 5
 _COLUMN_CHARACTERS = 18
