@@ -85,12 +85,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(lexical, row);
 
 
 def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
-    """Open the ledger that `has_ledger` found, in autocommit mode.
-
-    Raises:
-        IndexMismatchError: Another version of this package made it.
-        StoreError: The file cannot be read.
-    """
+    """Open the ledger that `has_ledger` found, in autocommit mode."""
     path = folder / FILE_NAME
     connection = _open(path)
     try:
@@ -110,11 +105,7 @@ def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def create(folder: Path, values: Mapping[str, str]) -> sqlite3.Connection:
-    """Create an empty ledger with further `meta` entries; the caller holds the writer's lock.
-
-    Raises:
-        StoreError: The folder holds other files or cannot be written.
-    """
+    """Create an empty ledger with further `meta` entries; the caller holds the writer's lock."""
     path = folder / FILE_NAME
     connection = _open(path, mode="rwc")
     try:

@@ -26,11 +26,7 @@ Vector: TypeAlias = NDArray[np.float32]
 
 
 def as_rows(vectors: Sequence[Any], *, dimension: int | None) -> Vector:
-    """Return at least one vector as the rows of one array, all of `dimension` if it is given.
-
-    Raises:
-        StoreError: Lengths differ, or a value is NaN or infinite, or a vector is all zeros.
-    """
+    """Return at least one vector as the rows of one array, all of `dimension` if it is given."""
     lengths = {len(vector) for vector in vectors}
     if dimension is not None:
         lengths.add(dimension)

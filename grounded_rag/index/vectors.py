@@ -78,7 +78,7 @@ class VectorIndex:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
         try:
-            delete_collection(self._server, self._name)
+            _server_client(self._server).delete_collection(self._name)
         except Exception as error:
             raise self._error("delete_collection", error) from error
 
@@ -98,11 +98,7 @@ class VectorIndex:
         return found
 
     def upsert(self, ids: Sequence[str], doc_ids: Sequence[str], vectors: Vector) -> None:
-        """Write vectors and make sure that they are there.
-
-        Raises:
-            StoreError: Chroma refused them, or they are not there afterwards.
-        """
+        """Write vectors, and raise a StoreError unless they are there afterwards."""
         for start, end in self._slices(len(ids)):
             self._call(
                 "upsert",
@@ -123,12 +119,7 @@ class VectorIndex:
             self._call("delete", ids=list(ids[start:end]))
 
     def query(self, vectors: Vector, *, limit: int) -> list[list[VectorHit]] | None:
-        """Return the chunks nearest to each row, best first; None where none can be searched for.
-
-        Raises:
-            IndexMismatchError: The vectors have another length than the stored ones.
-            StoreError: The collection cannot be read.
-        """
+        """Return the chunks nearest to each row, best first; None where no search succeeds."""
         while limit > 0:
             try:
                 found = self._call(
@@ -239,11 +230,6 @@ def open_collection(
         return Handle(collection, client.get_max_batch_size(), stack.pop_all().close)
 
 
-def delete_collection(address: str, name: str) -> None:
-    """Delete a collection on a server."""
-    _server_client(address).delete_collection(name)
-
-
 def _folder_client(folder: Path, *, create: bool) -> ClientAPI:
     # Imported here: Chroma takes a second to import, and BM25 alone does without it.
     from chromadb import PersistentClient
@@ -268,10 +254,8 @@ def _own_spelling(folder: Path) -> str:
 
 @functools.cache
 def _server_client(address: str) -> ClientAPI:
-    """Return the client for a server, one in a process: Chroma never frees what it opens for one.
-
-    Connections are not kept alive, since nothing public would close them.
-    """
+    # One in a process: Chroma never frees what it opens for one. Connections are not kept alive,
+    # since nothing public would close them.
     from chromadb import HttpClient
     from chromadb.config import Settings
 

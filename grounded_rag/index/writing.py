@@ -77,11 +77,7 @@ class StagedVersions:
 def stage(
     connection: sqlite3.Connection, items: Sequence[IndexItem], *, model: EmbeddingIdentity | None
 ) -> StagedVersions:
-    """Write new versions as pending, with their chunks and, where there is a model, vectors.
-
-    Raises:
-        StoreError: A vector is missing or unusable, or a chunk id already names another text.
-    """
+    """Write new versions as pending, with their chunks and, where there is a model, vectors."""
     with transaction(connection):
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'dirty'")
         # Keys of deleted rows may come back: nothing refers to them any more.
