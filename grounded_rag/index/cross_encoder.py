@@ -108,7 +108,7 @@ def _passage(chunk: RetrievedChunk) -> str:
 
 def _no_reranker(folder: Path | str, found: str) -> ConfigError:
     return ConfigError(
-        f"The model in {folder} tells more than relevance apart ({found}).",
+        f"The model in {folder} has other outputs than relevance ({found}).",
         hint="Take a cross-encoder for ranking, with one column or two; an entailment model "
         "belongs to entailment=.",
     )

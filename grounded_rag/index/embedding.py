@@ -71,7 +71,7 @@ def _batches(lengths: Sequence[int], *, padding: float = math.inf) -> list[list[
 
 
 def _token_vectors(encoding: Any, hidden: Any) -> TokenVectors:
-    # The first and the last piece are marks of the model's own.
+    # The first and the last piece are marks that the model adds.
     end = len(hidden) - 1
     mean = hidden.mean(axis=0)
     rows = hidden[1:end]

@@ -237,6 +237,7 @@ def corrected(question: str, vocabulary: Vocabulary) -> str:
     return replaced(question, words, changes) if changes else question
 
 
+# A hostile question or corpus must cost little: these bound the look-ups and what they add.
 _MOST_WORDS = 64
 _MOST_SPLITS = 4
 _MOST_FORMS = 2

@@ -142,7 +142,7 @@ class IndexReader:
         identity = self._ledger.identity
         if identity is not None:
             self._vectors = VectorIndex(
-                folder,
+                folder=folder / "vectors",
                 name=self._ledger.meta("collection") or "",
                 identity=identity,
                 create=write,

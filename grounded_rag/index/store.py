@@ -10,7 +10,6 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from grounded_rag.errors import IndexMismatchError, StoreError
@@ -119,11 +118,7 @@ class Index(IndexReader):
         self._drop_vectors(gone)
 
     def remove(self, *doc_ids: str) -> None:
-        """Take documents out of retrieval; their versions stay for receipts.
-
-        Raises:
-            StoreError: One of them is not in the index; nothing was removed.
-        """
+        """Take documents out of retrieval, all or none; their versions stay for receipts."""
         with self._writing(), self.view() as view:
             unknown = [doc_id for doc_id in doc_ids if doc_id not in view.catalogue.entries]
             if unknown:
@@ -134,11 +129,7 @@ class Index(IndexReader):
             self._drop_vectors(writing.remove(self._connection, doc_ids))
 
     def audit(self, *, mend: bool = False) -> IndexAudit:
-        """Compare the lexical and the vector index with the ledger; `mend` puts them right.
-
-        Raises:
-            StoreError: Mending was asked of a reader, or the indexes cannot be read.
-        """
+        """Compare the lexical and the vector index with the ledger; `mend` puts them right."""
         if mend:
             with self._writing():
                 return audit(self._connection, self._vectors, mend=True)
@@ -154,12 +145,7 @@ class Index(IndexReader):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextlib.contextmanager
@@ -184,7 +170,7 @@ _SLICE = 1_000
 """Vectors that are held in memory at a time."""
 
 _PROBE = 10
-_SAME = 1e-4
+_SAME = 1e-4  # vectors nearer than this to a cosine of 1 are of one text
 
 
 def recover(connection: sqlite3.Connection, vectors: VectorIndex | None) -> None:

@@ -62,7 +62,7 @@ def scan(
     Args:
         source: The folder, or one file; a manifest beside that file is used if it lists it.
         strict: Whether files that cannot be read are an error instead of being skipped.
-        readers: Readers of one's own by suffix; see `grounded_rag.update_index`.
+        readers: Further readers by suffix; see `grounded_rag.update_index`.
 
     Raises:
         ConfigError: `readers` holds something else than readers.

@@ -105,7 +105,7 @@ def update_index(
         index: Folder of the index.
         embedding: LlamaIndex embedding; "default" is the built-in one, None searches by words.
         strict: Raise on the first file that is of no supported kind or cannot be read.
-        readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before the
+        readers: Further readers by suffix, as in `{".rst": MyReader()}`; they come before the
             built-in ones. What they do wrong is a failed file.
         progress: Called after each step.
 

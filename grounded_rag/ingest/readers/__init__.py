@@ -33,7 +33,7 @@ _SUFFIX = re.compile(r"\.[^./\\\s]+")
 _LONGEST_ERROR = 300
 
 SUPPORTED_SUFFIXES = tuple(sorted(_READERS))
-"""Suffixes of the files that can be read without a reader of one's own, in lower case."""
+"""Suffixes of the files that the built-in readers read, in lower case."""
 
 
 def check_readers(readers: Mapping[str, Reader] | None) -> dict[str, Reader]:

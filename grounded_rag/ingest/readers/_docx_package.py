@@ -98,7 +98,7 @@ def _encrypted(source: str) -> EncryptedError:
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING_NAME = re.compile(r"heading ([1-9])$")
-_DEEPEST = 20
+_DEEPEST = 20  # styles may be based on each other in a circle
 _PLACE = re.compile(r"%([1-9])")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip

@@ -235,7 +235,7 @@ class _Boxes:
 _DIGITS = re.compile(r"[0-9]+")
 _AT_EDGE = 3
 _TOLERANCE = 4.0
-_SHARE = 0.4
+_SHARE = 0.4  # of all pages that must have a line at the same height
 _LEAST_PAGES = 3
 
 

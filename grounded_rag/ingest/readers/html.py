@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 
+# What one cell may span, and how often the cells of one table are repeated: a small file with huge
+# spans must not become a huge text.
 _MOST_COLUMNS = 60
 _MOST_ROWS = 500
 _MOST_REPEATS = 2_000
@@ -105,7 +107,6 @@ class _Grid:
     """Spanned cells of one table: those that reach into the rows below, by column."""
 
     spanning: dict[int, _Spanning] = field(default_factory=dict)
-    # How many more times a cell may be repeated: spans must not multiply a page.
     repeats: int = _MOST_REPEATS
 
     def read_row(self, cells: list[LexborNode], text_of: Callable[[LexborNode], str]) -> list[str]:
