@@ -50,9 +50,8 @@ class LlamaIndexRetriever:
         Raises:
             ManifestError: A date in the metadata cannot be read; ambiguity is never guessed away.
         """
-        nodes = await self._nodes(query.text)
         found: dict[str, RetrievedChunk] = {}
-        for item in nodes:
+        for item in await self._nodes(query.text):
             chunk = chunk_of_node(item.node, score=item.score)
             fields: dict[str, JsonValue] = {
                 **chunk.metadata,
@@ -98,19 +97,13 @@ class PostprocessorReranker:
         )
         order = {item.node.node_id: item.score for item in kept if item.node.node_id in by_id}
         return [
-            by_id[chunk_id]
-            if score is None
-            else by_id[chunk_id].model_copy(update={"score": float(score)})
+            by_id[chunk_id].model_copy(update={} if score is None else {"score": float(score)})
             for chunk_id, score in order.items()
         ]
 
 
 def chunk_of_node(node: BaseNode, *, score: float | None = None) -> RetrievedChunk:
-    """Return a LlamaIndex node, without the metadata in its text, as a retrieved chunk.
-
-    Raises:
-        ManifestError: A date in the metadata cannot be read.
-    """
+    """Return a LlamaIndex node, without the metadata in its text, as a retrieved chunk."""
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     metadata = {str(key): _plain(value) for key, value in node.metadata.items()}
     doc_id = node.ref_doc_id or _text(metadata, "doc_id") or node.node_id
@@ -155,7 +148,7 @@ def _text(metadata: Mapping[str, JsonValue], key: str) -> str:
 
 
 def _page(metadata: Mapping[str, JsonValue]) -> int | None:
-    """Return the page number; labels such as "iv" are not numbers of pages."""
+    # Labels such as "iv" are not numbers of pages.
     value = _text(metadata, "page") or _text(metadata, "page_label")
     return int(value) if value.isascii() and value.isdigit() and int(value) > 0 else None
 

@@ -81,12 +81,9 @@ _PARTS = {
 
 
 def check_parts(retriever: object, options: Mapping[str, object]) -> None:
-    """Refuse objects that are no retriever, generator, judge, entailment model or check.
+    """Refuse a wrong retriever, or a wrong part among the keyword options of `GroundedRAG`.
 
-    Args:
-        retriever: What is to find chunks.
-        options: The keyword options of `GroundedRAG`; names and paths are left to who resolves
-            them, and other keys are not looked at.
+    Options that are names or paths are checked where they are resolved.
 
     Raises:
         ConfigError: A part is of another kind; the hint says how to wrap it.
@@ -125,11 +122,7 @@ def check_part(given: object, option: str) -> None:
 
 
 def must_have(given: object, protocol: str, method: str, hint: str) -> None:
-    """Refuse an object without a method, and a class in the place of an object.
-
-    Raises:
-        ConfigError: Always with `hint`, but for a class: its hint is to call it.
-    """
+    """Refuse an object without a method, and a class in the place of an object."""
     if isinstance(given, type):
         raise ConfigError(
             f"The class {given.__name__} was given where an object is needed as {protocol}.",

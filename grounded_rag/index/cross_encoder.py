@@ -70,11 +70,7 @@ class CrossEncoderReranker:
         return self._model.name
 
     async def rerank(self, query: Query, chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
-        """Return the chunks, the most relevant first, scores from 0 to 1.
-
-        Raises:
-            ConfigError: The model returns something else than one or two numbers a pair.
-        """
+        """Return the chunks, the most relevant first, scores from 0 to 1."""
         if not chunks:
             return []
         head = chunks[: self._depth]
@@ -105,14 +101,14 @@ class CrossEncoderReranker:
 
 
 def _passage(chunk: RetrievedChunk) -> str:
-    """Return a chunk as the model reads it: with what stands above it, where that is said."""
+    """Return a chunk as the model reads it: below its title and headings."""
     above = dict.fromkeys(part for part in (chunk.title, *chunk.chunk.headings) if part)
     return "\n".join((" › ".join(above), chunk.chunk.text)) if above else chunk.chunk.text
 
 
 def _no_reranker(folder: Path | str, found: str) -> ConfigError:
     return ConfigError(
-        f"The model in {folder} tells more than relevance apart ({found}).",
+        f"The model in {folder} has other outputs than relevance ({found}).",
         hint="Take a cross-encoder for ranking, with one column or two; an entailment model "
         "belongs to entailment=.",
     )

@@ -71,7 +71,7 @@ def _batches(lengths: Sequence[int], *, padding: float = math.inf) -> list[list[
 
 
 def _token_vectors(encoding: Any, hidden: Any) -> TokenVectors:
-    # The first and the last piece are marks of the model's own.
+    # The first and the last piece are marks that the model adds.
     end = len(hidden) - 1
     mean = hidden.mean(axis=0)
     rows = hidden[1:end]
@@ -147,7 +147,12 @@ class MiniLMEmbedding(BaseEmbedding):
         for number, batch in enumerate(batches, start=1):
             # The arena makes batches faster; many of them must not leave it at its largest.
             options = self._shrink if number == len(batches) > 1 else None
-            rows[batch] = self._forward([pieces[index] for index in batch], options)
+            batch_pieces = [pieces[index] for index in batch]
+            hidden = self._hidden(batch_pieces, options)
+            inside = np.arange(hidden.shape[1]) < np.array([[len(ids)] for ids in batch_pieces])
+            weights = inside[..., np.newaxis].astype(np.float32)
+            mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+            rows[batch] = mean / np.linalg.norm(mean, axis=1, keepdims=True)
             done += len(batch)
             if progress is not None:
                 progress(done, len(texts))
@@ -157,12 +162,12 @@ class MiniLMEmbedding(BaseEmbedding):
         """Return the vectors of the word pieces of short texts, such as sentences."""
         encodings = self._encode(texts)
         pieces = [self._pieces(encoding.ids) for encoding in encodings]
-        found: list[TokenVectors | None] = [None] * len(texts)
+        found: dict[int, TokenVectors] = {}
         for batch in _batches([len(ids) for ids in pieces], padding=_PADDING):
             hidden = self._hidden([pieces[index] for index in batch], None)
             for row, index in enumerate(batch):
                 found[index] = _token_vectors(encodings[index], hidden[row, : len(pieces[index])])
-        return [one for one in found if one is not None]
+        return [found[index] for index in range(len(texts))]
 
     def _encode(self, texts: Sequence[str]) -> list[Any]:
         return list(self._tokenizer.encode_batch(list(texts)))
@@ -170,13 +175,6 @@ class MiniLMEmbedding(BaseEmbedding):
     @staticmethod
     def _pieces(ids: list[int]) -> list[int]:
         return ids if len(ids) <= WINDOW else [*ids[: WINDOW - 1], ids[-1]]
-
-    def _forward(self, batch: list[list[int]], options: Any) -> Vector:
-        hidden = self._hidden(batch, options)
-        inside = np.arange(hidden.shape[1]) < np.array([[len(pieces)] for pieces in batch])
-        weights = inside[..., np.newaxis].astype(np.float32)
-        mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
-        return np.asarray(mean / np.linalg.norm(mean, axis=1, keepdims=True), dtype=np.float32)
 
     def _hidden(self, batch: list[list[int]], options: Any) -> Any:
         """Return the last hidden states, (texts, pieces, dimensions), padded at their ends."""
@@ -197,8 +195,7 @@ class MiniLMEmbedding(BaseEmbedding):
         return self._get_text_embeddings([text])[0]
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        vectors: list[list[float]] = self.embed(texts).tolist()
-        return vectors
+        return list(self.embed(texts).tolist())
 
     def _get_query_embedding(self, query: str) -> list[float]:
         return self._get_text_embedding(query)
@@ -216,11 +213,7 @@ class MiniLMEmbedding(BaseEmbedding):
 def embed_texts(
     embedding: BaseEmbedding, texts: Sequence[str], *, progress: EmbedProgress | None = None
 ) -> Vector:
-    """Return one vector per text, as rows, by any LlamaIndex embedding.
-
-    Raises:
-        StoreError: The model returned vectors that cannot be stored.
-    """
+    """Return one vector per text, as rows, by any LlamaIndex embedding."""
     if isinstance(embedding, MiniLMEmbedding):
         return embedding.embed(texts, progress=progress)
     vectors: list[list[float]] = []

@@ -13,8 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import JsonValue
+from typing import Any
 
 from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index.lexical import json_keys
@@ -86,12 +85,7 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(lexical, row);
 
 
 def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
-    """Open the ledger that `has_ledger` found, in autocommit mode.
-
-    Raises:
-        IndexMismatchError: Another version of this package made it.
-        StoreError: The file cannot be read.
-    """
+    """Open the ledger that `has_ledger` found, in autocommit mode."""
     path = folder / FILE_NAME
     connection = _open(path)
     try:
@@ -111,11 +105,7 @@ def connect(folder: Path, *, write: bool) -> sqlite3.Connection:
 
 
 def create(folder: Path, values: Mapping[str, str]) -> sqlite3.Connection:
-    """Create an empty ledger with further `meta` entries; the caller holds the writer's lock.
-
-    Raises:
-        StoreError: The folder holds other files or cannot be written.
-    """
+    """Create an empty ledger with further `meta` entries; the caller holds the writer's lock."""
     path = folder / FILE_NAME
     connection = _open(path, mode="rwc")
     try:
@@ -224,6 +214,11 @@ def _spans(text: str) -> tuple[Span, ...]:
     return tuple(Span(start=start, end=end) for start, end in json.loads(text))
 
 
+def _parsed(row: dict[str, Any]) -> dict[str, Any]:
+    validity = Validity.model_validate_json(row["validity"])
+    return {**row, "validity": validity, "metadata": json.loads(row["metadata"])}
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Where a chunk stands: the `ordinal`-th of a version."""
@@ -267,47 +262,31 @@ class LedgerReader:
         stored = self.meta("embedding")
         return None if stored is None else EmbeddingIdentity.model_validate_json(stored)
 
+    def _named_rows(self, sql: str, arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
+        cursor = self.connection.execute(sql, arguments)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
     def count(self, sql: str) -> int:
         """Return the single number that a query yields."""
         return int(self.connection.execute(sql).fetchone()[0])
 
     def states(self) -> dict[str, DocumentState]:
         """Return the state of every live document, by id."""
-        rows = self.connection.execute(
+        rows = self._named_rows(
             "SELECT d.doc_id, v.content_hash, d.metadata_hash, v.recipe, "
-            "(SELECT count(*) FROM placements p WHERE p.version = d.live) "
+            "(SELECT count(*) FROM placements p WHERE p.version = d.live) AS chunks "
             "FROM documents d JOIN versions v ON v.version = d.live ORDER BY d.doc_id"
         )
-        return {
-            doc_id: DocumentState(
-                doc_id=doc_id,
-                content_hash=content_hash,
-                metadata_hash=metadata,
-                recipe=recipe,
-                chunks=chunks,
-            )
-            for doc_id, content_hash, metadata, recipe, chunks in rows
-        }
+        return {row["doc_id"]: DocumentState(**row) for row in rows}
 
     def entries(self) -> dict[str, DocumentEntry]:
         """Return what is known about every live document beside its text, by id."""
-        rows = self.connection.execute(
+        rows = self._named_rows(
             "SELECT d.doc_id, d.source, d.title, d.media_type, d.trust, v.validity, d.metadata, "
             "v.content_hash FROM documents d JOIN versions v ON v.version = d.live"
         )
-        return {
-            doc_id: DocumentEntry(
-                doc_id=doc_id,
-                source=source,
-                title=title,
-                media_type=media_type,
-                trust=trust,
-                validity=Validity.model_validate_json(validity),
-                metadata=json.loads(metadata),
-                content_hash=content_hash,
-            )
-            for doc_id, source, title, media_type, trust, validity, metadata, content_hash in rows
-        }
+        return {row["doc_id"]: DocumentEntry(**_parsed(row)) for row in rows}
 
     def versions(self) -> list[VersionRow]:
         """Return every retrievable version, newest first."""
@@ -324,31 +303,21 @@ class LedgerReader:
         self, doc_id: str, *, content_hash: str | None = None, version: int | None = None
     ) -> Document | None:
         """Return a document's live version, its newest with `content_hash`, or `version`."""
-        row = self.connection.execute(
-            "SELECT d.doc_id, d.source, d.title, d.media_type, d.metadata, v.content_hash, "
+        rows = self._named_rows(
+            "SELECT d.doc_id AS id, d.source, d.title, d.media_type, d.metadata, v.content_hash, "
             "v.validity, v.sections, v.pages, v.headings, v.text "
             "FROM documents d JOIN versions v ON v.doc_id = d.doc_id WHERE d.doc_id = ?1 "
             "AND CASE WHEN ?3 IS NOT NULL THEN v.version = ?3 WHEN ?2 IS NULL "
             "THEN v.version = d.live ELSE v.content_hash = ?2 AND v.state <> 'pending' END "
             "ORDER BY v.version DESC LIMIT 1",
             (doc_id, content_hash, version),
-        ).fetchone()
+        )
+        row = next(rows, None)
         if row is None:
             return None
-        metadata: dict[str, JsonValue] = json.loads(row[4])
-        return Document(
-            id=row[0],
-            source=row[1],
-            title=row[2],
-            media_type=row[3],
-            metadata=metadata,
-            content_hash=row[5],
-            validity=Validity.model_validate_json(row[6]),
-            sections=tuple(Section.model_validate(section) for section in json.loads(row[7])),
-            pages=_spans(row[8]),
-            headings=_spans(row[9]),
-            text=row[10],
-        )
+        sections = tuple(map(Section.model_validate, json.loads(row["sections"])))
+        spans = {"pages": _spans(row["pages"]), "headings": _spans(row["headings"])}
+        return Document(**{**_parsed(row), "sections": sections, **spans})
 
     def chunk(self, chunk_id: str, *, document_hash: str | None = None) -> StoredChunk | None:
         """Return a chunk as its newest version places it, or that of one document hash."""
@@ -393,7 +362,7 @@ class LedgerReader:
         )
 
     def places_of(self, chunk_ids: Sequence[str]) -> list[Placement]:
-        """Return where the chunks of some ids stand in retrievable versions."""
+        """Return where chunks stand in retrievable versions."""
         return self._places(
             "CROSS JOIN chunks c ON c.chunk_id = j.value CROSS JOIN placements p ON p.key = c.key",
             to_json(list(chunk_ids)),

@@ -11,7 +11,7 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, cached_property
 
 from grounded_rag.resources import data_file
 from grounded_rag.text.spelling import (
@@ -125,7 +125,6 @@ class TermStatistics:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._counts: dict[str, int] = {}
-        self._total: int | None = None
 
     def expression(self, terms: Sequence[str]) -> str:
         """Return the FTS5 query for at least one term.
@@ -133,25 +132,22 @@ class TermStatistics:
         BM25 gives terms that over half of all chunks hold no weight, yet spends its time on them:
         they are left out where others remain, in an index large enough for it to matter.
         """
-        if self._all() < _LARGE:
+        if self._total < _LARGE:
             return " OR ".join(terms)
-        rare = [term for term in terms if 2 * self._count(term) <= self._all()]
+        rare = [term for term in terms if 2 * self._count(term) <= self._total]
         return " OR ".join(rare or terms)
 
     def _count(self, term: str) -> int:
         if term not in self._counts:
-            self._counts[term] = self._number(
+            (self._counts[term],) = self._connection.execute(
                 "SELECT count(*) FROM lexical WHERE lexical MATCH ?", (term,)
-            )
+            ).fetchone()
         return self._counts[term]
 
-    def _all(self) -> int:
-        if self._total is None:
-            self._total = self._number("SELECT count(*) FROM lexical_docsize", ())
-        return self._total
-
-    def _number(self, sql: str, arguments: tuple[str, ...]) -> int:
-        return int(self._connection.execute(sql, arguments).fetchone()[0])
+    @cached_property
+    def _total(self) -> int:
+        row = self._connection.execute("SELECT count(*) FROM lexical_docsize").fetchone()
+        return int(row[0])
 
 
 def search(
@@ -161,13 +157,9 @@ def search(
     limit: int,
     among: Sequence[int] | None = None,
 ) -> list[int]:
-    """Return the keys of the best chunks by BM25, best first.
+    """Return the keys of the best chunks by BM25, of all or of the few `among`, best first.
 
-    Args:
-        connection: The ledger.
-        expression: FTS5 query made of quoted terms.
-        limit: Most keys to return.
-        among: Keys of the few chunks to choose from; None means all.
+    The expression holds nothing but quoted terms and OR.
     """
     # The plus sign keeps FTS5 from running one whole query for each key.
     few = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(?)) "
@@ -188,7 +180,7 @@ _MAX_VOCABULARY = 200_000
 """Most terms that are held in memory for the comparison with mistyped words."""
 
 
-@lru_cache(maxsize=1)
+@cache
 def common_words() -> frozenset[str]:
     """Return the whole words of the embedding model's vocabulary, mostly English."""
     table = json.loads(data_file("minilm-tokenizer.json").read_text(encoding="utf-8"))
@@ -200,7 +192,6 @@ class Vocabulary:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._terms: dict[str, dict[str, int]] | None = None
 
     def corrections(self, words: Sequence[Word]) -> dict[str, str]:
         """Return for each mistyped word the nearest term that some chunk holds.
@@ -209,8 +200,6 @@ class Vocabulary:
         common words knows it. Names are left alone: an unknown name is no misspelling. Terms are
         word stems, so the beginning of a word is compared too.
         """
-        if self._terms is None:
-            self._terms = self._read()
         found: dict[str, str] = {}
         for word in suspects(words, known=common_words()):
             terms = self._terms.get(word.lower[0], {})
@@ -223,11 +212,12 @@ class Vocabulary:
 
     @staticmethod
     def _begins(word: str, terms: dict[str, int]) -> bool:
-        """Whether a stem of the index is the beginning of a word, as stems mostly are."""
+        # A stem of the index is mostly the beginning of its word.
         return any(word[:length] in terms for length in range(max(4, len(word) - 5), len(word) + 1))
 
-    def _read(self) -> dict[str, dict[str, int]]:
-        """Return the terms with the number of chunks that hold them, by first letter."""
+    @cached_property
+    def _terms(self) -> dict[str, dict[str, int]]:
+        """The terms with the number of chunks that hold them, by first letter."""
         rows = self._connection.execute(
             "SELECT term, doc FROM vocabulary LIMIT ?", (_MAX_VOCABULARY,)
         )
@@ -247,6 +237,7 @@ def corrected(question: str, vocabulary: Vocabulary) -> str:
     return replaced(question, words, changes) if changes else question
 
 
+# A hostile question or corpus must cost little: these bound the look-ups and what they add.
 _MOST_WORDS = 64
 _MOST_SPLITS = 4
 _MOST_FORMS = 2
@@ -270,14 +261,14 @@ class OtherNames:
         """Return what to search for beside a corrected question; at most six words or phrases."""
         words = tokenize(question)[:_MOST_WORDS]
         shouted = question.isupper()
-        found = dict.fromkeys(joined(question, words, self._holds))
+        found = [*joined(question, words, self._holds)]
         unknown = [word.lower for word in words if self._may_be_compound(word)]
         for compound in unknown[:_MOST_SPLITS]:
-            found.update(dict.fromkeys(split(compound, self._holds)))
+            found += split(compound, self._holds)
         for word in words:
-            found.update(dict.fromkeys(self._long_forms(word, shouted=shouted)))
-        found.update(dict.fromkeys(self._short_forms([word.lower for word in words])))
-        return tuple(found)[:_MOST_ADDED]
+            found += self._long_forms(word, shouted=shouted)
+        found += self._short_forms([word.lower for word in words])
+        return tuple(dict.fromkeys(found))[:_MOST_ADDED]
 
     def _may_be_compound(self, word: Word) -> bool:
         plain = word.kind == "word" and word.lower.isalpha() and word.content

@@ -1,6 +1,6 @@
 """Opening an index folder: does it exist, who may write, is it of this model and schema.
 
-Nothing of the documents is read here: `Opened` is handed on to `store`, which reads and writes.
+Nothing of the documents is read here; `store` reads and writes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import socket
 import sqlite3
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -24,14 +23,6 @@ from grounded_rag.index.records import EmbeddingIdentity
 _OWNER = "writer.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A ledger and, for a writer, the lock that goes with it."""
-
-    connection: sqlite3.Connection
-    lock: WriterLock | None
-
-
 def open_ledger(
     folder: Path,
     *,
@@ -39,15 +30,15 @@ def open_ledger(
     write: bool,
     create: bool,
     server: str | None,
-) -> Opened:
-    """Open the ledger of an index folder, or create one; arguments and errors as `Index.open`."""
+) -> tuple[sqlite3.Connection, WriterLock | None]:
+    """Open or create the ledger of a folder, and take a writer's lock; see `Index.open`."""
     if not (write and create) and not ledger.has_ledger(folder):
         raise IndexNotFoundError(
             f"There is no index in {folder}.",
             hint="Ingest documents first: grounded-rag ingest FOLDER --index INDEX.",
         )
     if not write:
-        return Opened(ledger.connect(folder, write=False), None)
+        return ledger.connect(folder, write=False), None
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -58,13 +49,13 @@ def open_ledger(
     lock.acquire()
     try:
         if ledger.has_ledger(folder):
-            return Opened(ledger.connect(folder, write=True), lock)
+            return ledger.connect(folder, write=True), lock
         values = {"collection": f"grounded-rag-{uuid.uuid4().hex}"}
         if identity is not None:
             values["embedding"] = identity.model_dump_json()
         if server is not None:
             values["server"] = server
-        return Opened(ledger.create(folder, values), lock)
+        return ledger.create(folder, values), lock
     except BaseException:
         lock.release()
         raise
@@ -73,11 +64,7 @@ def open_ledger(
 def check_identity(
     folder: Path, stored: EmbeddingIdentity | None, given: EmbeddingIdentity
 ) -> None:
-    """Refuse an embedding whose vectors would not lie in the index's own space.
-
-    Raises:
-        IndexMismatchError: The index was made by another model, or without one.
-    """
+    """Refuse an embedding whose vectors would not lie in the index's own space."""
     if stored is None:
         raise IndexMismatchError(
             f"The index in {folder} was made without an embedding.",
@@ -99,12 +86,7 @@ class WriterLock:
         self._lock = FileLock(folder / "writer.lock", thread_local=False)
 
     def acquire(self) -> None:
-        """Take the lock, or name who has it.
-
-        Raises:
-            IndexLockedError: Another writer has it.
-            StoreError: The folder cannot be written.
-        """
+        """Take the lock, or raise an error that names the process that has it."""
         try:
             self._lock.acquire(timeout=0)
         except Timeout as error:
@@ -139,10 +121,6 @@ def vectors_locked(folder: Path, lock: FileLock, *, seconds: float) -> Iterator[
     """Hold the lock of the vectors: a writer while it writes, a reader while it loads them.
 
     Chroma's files are not written at one stroke, and a reader that opens them may write as well.
-
-    Raises:
-        IndexLockedError: It did not become free in `seconds`.
-        StoreError: The folder cannot be written.
     """
     try:
         lock.acquire(timeout=seconds)

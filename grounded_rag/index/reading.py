@@ -41,7 +41,7 @@ class Catalogue:
 
     @classmethod
     def load(cls, ledger: LedgerReader) -> Catalogue:
-        """Read it from the ledger."""
+        """Read all entries and versions."""
         versions: dict[str, list[VersionRow]] = {}
         for row in ledger.versions():
             versions.setdefault(row.doc_id, []).append(row)
@@ -142,7 +142,7 @@ class IndexReader:
         identity = self._ledger.identity
         if identity is not None:
             self._vectors = VectorIndex(
-                folder,
+                folder=folder / "vectors",
                 name=self._ledger.meta("collection") or "",
                 identity=identity,
                 create=write,
@@ -248,7 +248,9 @@ class IndexReader:
                 embedding=ledger.identity,
                 schema_version=SCHEMA_VERSION,
                 generation=self._generation,
-                bytes_on_disk=sum(f.stat().st_size for f in _files(self.folder)),
+                bytes_on_disk=sum(
+                    path.stat().st_size for path in self.folder.rglob("*") if path.is_file()
+                ),
                 server=ledger.meta("server"),
             )
 
@@ -261,8 +263,3 @@ class IndexReader:
             if self._watch is not None:
                 self._watch.close()
             self._connection.close()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files below `folder`; some may vanish while a writer works."""
-    return (path for path in folder.rglob("*") if path.is_file())

@@ -26,11 +26,7 @@ Vector: TypeAlias = NDArray[np.float32]
 
 
 def as_rows(vectors: Sequence[Any], *, dimension: int | None) -> Vector:
-    """Return at least one vector as the rows of one array, all of `dimension` if it is given.
-
-    Raises:
-        StoreError: Lengths differ, or a value is NaN or infinite, or a vector is all zeros.
-    """
+    """Return at least one vector as the rows of one array, all of `dimension` if it is given."""
     lengths = {len(vector) for vector in vectors}
     if dimension is not None:
         lengths.add(dimension)
@@ -61,17 +57,11 @@ def cosine(rows: Vector, vector: Vector) -> Vector:
 
 
 class EmbeddingIdentity(Frozen):
-    """What makes two embedding models interchangeable for one index.
-
-    Attributes:
-        name: Name of the model.
-        variant: Its build: the format and hash of its weights, or the class that runs it.
-        dimension: Length of its vectors; None until the first vector is seen.
-    """
+    """What makes two embedding models interchangeable for one index."""
 
     name: str
-    variant: str = ""
-    dimension: Annotated[int, Field(ge=1)] | None = None
+    variant: str = ""  # the format and hash of the weights, or the class that runs them
+    dimension: Annotated[int, Field(ge=1)] | None = None  # None until the first vector is seen
 
     def accepts(self, other: EmbeddingIdentity) -> bool:
         """Whether vectors of `other` may lie beside vectors of this model."""
@@ -97,21 +87,16 @@ def identity_of(embedding: BaseEmbedding) -> EmbeddingIdentity:
 
 @dataclass(frozen=True)
 class IndexItem:
-    """One document version to be written.
+    """One document version to be written, its chunks in reading order.
 
-    Attributes:
-        document: The document.
-        chunks: Its chunks in reading order.
-        vectors: Vectors by chunk id; needed only for the ids in `missing_vectors`.
-        trust: "official", "internal" or "untrusted".
-        recipe: Version of the rules that cut the chunks; a later one makes them anew.
+    Vectors, by chunk id, are needed only for the ids in `missing_vectors`.
     """
 
     document: Document
     chunks: Sequence[Chunk]
     vectors: Mapping[str, Vector | Sequence[float]] = field(default_factory=dict)
     trust: str = "official"
-    recipe: str = ""
+    recipe: str = ""  # version of the rules that cut the chunks
 
 
 class DocumentState(Frozen):
@@ -125,21 +110,13 @@ class DocumentState(Frozen):
 
 
 class StoredChunk(Frozen):
-    """A chunk with the offsets that it has in one version of its document.
-
-    Attributes:
-        chunk: The chunk.
-        document_hash: `content_hash` of that version.
-        version: Number of the version, growing with time.
-        live: Whether that version is the document's current text.
-        page_spans: Pages that the chunk touches, in code points of the document.
-    """
+    """A chunk with the offsets that it has in one version of its document."""
 
     chunk: Chunk
     document_hash: str
     version: int
-    live: bool
-    page_spans: tuple[PageSpan, ...] = ()
+    live: bool  # whether that version is the document's current text
+    page_spans: tuple[PageSpan, ...] = ()  # pages that the chunk touches
 
 
 class DocumentEntry(Frozen):
@@ -156,31 +133,23 @@ class DocumentEntry(Frozen):
 
 
 class IndexStatus(Frozen):
-    """The state of an index.
+    """The state of an index."""
 
-    Attributes:
-        documents: Live documents; `dated` ones say something about time, `undated` ones nothing.
-        chunks: Live chunks.
-        versions: Stored document versions, live ones included.
-        vectors: Vectors in the vector index.
-        embedding: Model of the vectors, or None for an index that only searches words.
-        schema_version: Schema of the ledger.
-        generation: Grows with every change.
-        bytes_on_disk: Size of the whole folder.
-        server: Address of the Chroma server, or None for a folder.
-    """
-
-    documents: int
-    chunks: int
-    versions: int
+    documents: int = Field(description="Live documents.")
+    chunks: int = Field(description="Live chunks.")
+    versions: int = Field(description="Stored document versions, live ones included.")
     vectors: int
-    dated: int
+    dated: int = Field(description="Live documents that say something about time.")
     undated: int
-    embedding: EmbeddingIdentity | None
+    embedding: EmbeddingIdentity | None = Field(
+        description="Model of the vectors, or None for an index that only searches words."
+    )
     schema_version: int
-    generation: int
-    bytes_on_disk: int
-    server: str | None = None
+    generation: int = Field(description="Grows with every change.")
+    bytes_on_disk: int = Field(description="Size of the whole folder.")
+    server: str | None = Field(
+        default=None, description="Address of the Chroma server, or None for a folder."
+    )
 
     @property
     def lexical_only(self) -> bool:
@@ -189,22 +158,13 @@ class IndexStatus(Frozen):
 
 
 class IndexAudit(Frozen):
-    """Where the derived indexes differ from the ledger.
+    """Where the derived indexes differ from the ledger, by chunk ids."""
 
-    Attributes:
-        orphan_vectors: Ids in the vector index that no retrievable version holds.
-        missing_vectors: Ids that the vector index should hold.
-        unreachable_vectors: Ids that it holds but does not return for their own vector.
-        lexical_mismatch: Ids whose row in the lexical index is missing or superfluous.
-        unfinished_versions: Document versions whose writing was interrupted.
-        mended: Whether everything above was put right.
-    """
-
-    orphan_vectors: tuple[str, ...] = ()
+    orphan_vectors: tuple[str, ...] = ()  # held, but by no retrievable version
     missing_vectors: tuple[str, ...] = ()
-    unreachable_vectors: tuple[str, ...] = ()
-    lexical_mismatch: tuple[str, ...] = ()
-    unfinished_versions: int = 0
+    unreachable_vectors: tuple[str, ...] = ()  # held, but not found for their own vector
+    lexical_mismatch: tuple[str, ...] = ()  # their row is missing or superfluous
+    unfinished_versions: int = 0  # document versions whose writing was interrupted
     mended: bool = False
 
     @property

@@ -11,7 +11,7 @@ import anyio.to_thread
 from grounded_rag.errors import ConfigError
 from grounded_rag.index.lexical import corrected, query_terms
 from grounded_rag.index.opening import check_identity
-from grounded_rag.index.records import Vector, as_rows, identity_of
+from grounded_rag.index.records import as_rows, identity_of
 from grounded_rag.index.search import (
     EncodedQuestion,
     Fused,
@@ -104,11 +104,7 @@ class HybridRetriever:
         return self._embedding is None
 
     async def retrieve(self, query: Query) -> list[RetrievedChunk]:
-        """Return at most `query.k` chunks, best first, ranks from 1.
-
-        Raises:
-            StoreError: The index cannot be read.
-        """
+        """Return at most `query.k` chunks, best first, ranks from 1."""
         pool = max(_POOL, _POOL_FACTOR * query.k)
         # Model, SQLite and Chroma all block: none of them may hold up the event loop.
         found = await anyio.to_thread.run_sync(self._candidates, query, pool)
@@ -130,7 +126,7 @@ class HybridRetriever:
             wordings = [corrected(text, view.vocabulary) for text in _wordings(query.text)]
             added = [view.other_names.of(wording) for wording in wordings]
         questions = [
-            self._question(_with_names(wording, names))
+            self._question(f"{wording} ({', '.join(names)})" if names else wording)
             for wording, names in zip(wordings, added, strict=True)
         ]
         with self._index.view() as view:
@@ -149,18 +145,12 @@ class HybridRetriever:
             return self._with_successors(search, kept)
 
     def _question(self, wording: str) -> EncodedQuestion:
-        return EncodedQuestion(
-            vector=self._vector(wording),
-            terms=query_terms(wording) if self._words else (),
-        )
-
-    def _vector(self, text: str) -> Vector | None:
-        if self._embedding is None:
-            return None
-        identity = self._index.identity
-        found = self._embedding.get_query_embedding(text)
-        row: Vector = as_rows([found], dimension=identity.dimension if identity else None)[0]
-        return row
+        vector = None
+        if self._embedding is not None:
+            identity = self._index.identity
+            found = self._embedding.get_query_embedding(wording)
+            vector = as_rows([found], dimension=identity.dimension if identity else None)[0]
+        return EncodedQuestion(vector, query_terms(wording) if self._words else ())
 
     def _with_successors(self, search: ViewSearch, fused: Sequence[Fused]) -> Candidates:
         successors = {} if search.as_of is None else self._successors(search, fused, search.as_of)
@@ -209,10 +199,6 @@ def _wordings(question: str) -> list[str]:
     """Return the question and, where it asks several things, each of its parts."""
     parts = question_parts(question)
     return [question, *(part.of(question) for part in parts if len(parts) > 1)]
-
-
-def _with_names(wording: str, names: Sequence[str]) -> str:
-    return f"{wording} ({', '.join(names)})" if names else wording
 
 
 def _retrieved(search: ViewSearch, item: Fused) -> RetrievedChunk:

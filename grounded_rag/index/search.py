@@ -18,6 +18,8 @@ from grounded_rag.index.records import DocumentEntry, Vector, cosine
 from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.types import Instant, RetrievedChunk
 
+_OWN_FIELDS = ("doc_id", "source", "title", "trust", "media_type")
+
 
 def matches(entry: DocumentEntry, filters: Mapping[str, JsonValue]) -> bool:
     """Whether a document carries everything that `filters` asks for.
@@ -26,15 +28,8 @@ def matches(entry: DocumentEntry, filters: Mapping[str, JsonValue]) -> bool:
     list means any of its values; a document whose own value is a list carries each of them. Numbers
     and their text are equal, as in `year=2026`.
     """
-    fields: dict[str, JsonValue] = {
-        **entry.metadata,
-        "doc_id": entry.doc_id,
-        "source": entry.source,
-        "title": entry.title,
-        "trust": entry.trust,
-        "media_type": entry.media_type,
-    }
-    return carries(fields, filters)
+    own = {name: getattr(entry, name) for name in _OWN_FIELDS}
+    return carries({**entry.metadata, **own}, filters)
 
 
 def carries(fields: Mapping[str, JsonValue], filters: Mapping[str, JsonValue]) -> bool:
@@ -106,14 +101,9 @@ def arrange(
 ) -> list[str]:
     """Return the k chunks to hand over, current ones first.
 
-    A chunk of a superseded document never comes without its successor's. What is out of date is
-    ranked behind what holds, among the k: it is not removed, since it may be all there is.
-
-    Args:
-        ids: Chunks by relevance.
-        successors: For chunks of superseded documents, the chunk that says it today.
-        outdated: Chunks of documents that do not hold at the moment asked for.
-        k: Most chunks to return.
+    A chunk of a superseded document never comes without its successor's: `successors` names the
+    chunk that says it today. What is out of date is ranked behind what holds, among the k: it is
+    not removed, since it may be all there is.
     """
     order: dict[str, None] = {}
     for chunk_id in ids:
@@ -152,21 +142,14 @@ class EncodedQuestion:
 
 @dataclass(slots=True)
 class ViewSearch:
-    """Rankings of one question in one view, restricted to what may be used.
-
-    Attributes:
-        as_of: Moment that decides on the version of each document; None takes the live ones.
-        filters: Metadata that a document must carry.
-        only_current: Whether to leave out what does not hold at `as_of`.
-        places: Where the chunks found so far stand, by id.
-    """
+    """Rankings of one question in one view, restricted to what may be used."""
 
     view: View
     question: EncodedQuestion
-    as_of: Instant | None
+    as_of: Instant | None  # decides on the version of each document; None takes the live ones
     filters: Mapping[str, JsonValue]
-    only_current: bool
-    places: dict[str, Placement] = field(default_factory=dict)
+    only_current: bool  # whether to leave out what does not hold at `as_of`
+    places: dict[str, Placement] = field(default_factory=dict)  # of the chunks found so far
     _usable: dict[str, bool] = field(default_factory=dict)
 
     def usable(self, doc_id: str) -> bool:

@@ -7,19 +7,17 @@ killed at any moment; `recover` and `audit` put the parts in step again. The SQL
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index import lexical, writing
-from grounded_rag.index.ledger import RETRIEVABLE, LedgerReader, transaction
-from grounded_rag.index.opening import Opened, check_identity, open_ledger
+from grounded_rag.index.ledger import LedgerReader, transaction
+from grounded_rag.index.opening import WriterLock, check_identity, open_ledger
 from grounded_rag.index.reading import LOCK_SECONDS, IndexReader
-from grounded_rag.index.records import IndexAudit, IndexItem, identity_of
+from grounded_rag.index.records import IndexAudit, IndexItem, Vector, identity_of
 from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.index.writing import discard_pending, settle
 
@@ -33,9 +31,11 @@ class Index(IndexReader):
     Close it, or use it as a context manager.
     """
 
-    def __init__(self, folder: Path, opened: Opened) -> None:
-        super().__init__(folder, opened.connection, write=opened.lock is not None)
-        self._writer = opened.lock
+    def __init__(
+        self, folder: Path, connection: sqlite3.Connection, writer: WriterLock | None
+    ) -> None:
+        super().__init__(folder, connection, write=writer is not None)
+        self._writer = writer
 
     @classmethod
     def open(
@@ -65,10 +65,10 @@ class Index(IndexReader):
         """
         folder = Path(path)
         given = None if embedding is None else identity_of(embedding)
-        index = cls(
-            folder,
-            open_ledger(folder, identity=given, write=write, create=create, server=server),
+        connection, lock = open_ledger(
+            folder, identity=given, write=write, create=create, server=server
         )
+        index = cls(folder, connection, lock)
         try:
             if given is not None:
                 check_identity(folder, index.identity, given)
@@ -118,23 +118,18 @@ class Index(IndexReader):
         self._drop_vectors(gone)
 
     def remove(self, *doc_ids: str) -> None:
-        """Take documents out of retrieval; their versions stay for receipts.
-
-        Raises:
-            StoreError: One of them is not in the index; nothing was removed.
-        """
+        """Take documents out of retrieval, all or none; their versions stay for receipts."""
         with self._writing(), self.view() as view:
             unknown = [doc_id for doc_id in doc_ids if doc_id not in view.catalogue.entries]
             if unknown:
-                raise self._unknown(unknown[0])
+                raise StoreError(
+                    f"There is no document {unknown[0]!r} in {self.folder}.",
+                    hint="`states()` lists the documents.",
+                )
             self._drop_vectors(writing.remove(self._connection, doc_ids))
 
     def audit(self, *, mend: bool = False) -> IndexAudit:
-        """Compare the lexical and the vector index with the ledger; `mend` puts them right.
-
-        Raises:
-            StoreError: Mending was asked of a reader, or the indexes cannot be read.
-        """
+        """Compare the lexical and the vector index with the ledger; `mend` puts them right."""
         if mend:
             with self._writing():
                 return audit(self._connection, self._vectors, mend=True)
@@ -150,12 +145,7 @@ class Index(IndexReader):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @contextlib.contextmanager
@@ -175,18 +165,12 @@ class Index(IndexReader):
             self._vectors.delete(chunk_ids)
         writing.settle(self._connection)
 
-    def _unknown(self, doc_id: str) -> StoreError:
-        return StoreError(
-            f"There is no document {doc_id!r} in {self.folder}.",
-            hint="`states()` lists the documents.",
-        )
-
 
 _SLICE = 1_000
 """Vectors that are held in memory at a time."""
 
 _PROBE = 10
-_SAME = 1e-4
+_SAME = 1e-4  # vectors nearer than this to a cosine of 1 are of one text
 
 
 def recover(connection: sqlite3.Connection, vectors: VectorIndex | None) -> None:
@@ -236,7 +220,7 @@ def audit(connection: sqlite3.Connection, vectors: VectorIndex | None, *, mend: 
     discard_pending(connection)
     with transaction(connection):
         lexical.delete_rows(connection, indexed - names.keys())
-        lexical.insert_rows(connection, _lexical_rows(connection, sorted(names.keys() - indexed)))
+        lexical.insert_rows(connection, writing.lexical_rows(connection, names.keys() - indexed))
     if vectors is not None:
         if report.unreachable_vectors:
             # The graph itself is damaged; writing rows again would not relink it.
@@ -251,10 +235,7 @@ def _mend_vectors(ledger: LedgerReader, vectors: VectorIndex) -> None:
     present = vectors.ids()
     vectors.delete(sorted(present - wanted.keys()))
     keys = sorted(key for chunk_id, key in wanted.items() if chunk_id not in present)
-    for batch in _slices(keys):
-        found, rows = ledger.vectors(batch)
-        if rows is None:
-            continue
+    for found, rows in _stored_vectors(ledger, keys):
         chunk_ids, doc_ids = zip(*ledger.owners(found), strict=True)
         vectors.upsert(chunk_ids, doc_ids, rows)
 
@@ -265,10 +246,7 @@ def _unreachable(
     """Return chunks that a search for their own vector does not find."""
     lost: list[str] = []
     keys = sorted(key for key, chunk_id in names.items() if chunk_id in present)
-    for batch in _slices(keys):
-        found, rows = ledger.vectors(batch)
-        if rows is None:
-            continue
+    for found, rows in _stored_vectors(ledger, keys):
         answers = vectors.query(rows, limit=_PROBE)
         if answers is None:
             lost += [names[key] for key in found]
@@ -283,21 +261,10 @@ def _unreachable(
     return tuple(sorted(lost))
 
 
-def _lexical_rows(
-    connection: sqlite3.Connection, keys: Sequence[int]
-) -> Iterator[lexical.LexicalRow]:
-    rows = connection.execute(
-        "SELECT c.key, c.text, d.title, max(p.version), p.headings FROM chunks c "  # noqa: S608
-        "JOIN placements p ON p.key = c.key JOIN versions v ON v.version = p.version "
-        "JOIN documents d ON d.doc_id = c.doc_id "
-        f"WHERE v.state IN {RETRIEVABLE} AND c.key IN (SELECT value FROM json_each(?)) "
-        "GROUP BY c.key",
-        (lexical.json_keys(keys),),
-    ).fetchall()
-    for key, text, title, _, headings in rows:
-        yield lexical.LexicalRow(key, text, lexical.context_of(title, json.loads(headings)))
-
-
-def _slices(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+def _stored_vectors(
+    ledger: LedgerReader, keys: Sequence[int]
+) -> Iterator[tuple[list[int], Vector]]:
     for start in range(0, len(keys), _SLICE):
-        yield keys[start : start + _SLICE]
+        found, rows = ledger.vectors(keys[start : start + _SLICE])
+        if rows is not None:
+            yield found, rows

@@ -10,7 +10,7 @@ import functools
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from chromadb import Collection
     from chromadb.api import ClientAPI
 
-FOLDER_NAME = "vectors"
-
 
 @dataclass(frozen=True, slots=True)
 class VectorHit:
@@ -35,6 +33,7 @@ class VectorHit:
     similarity: float
 
 
+@dataclass(eq=False, kw_only=True, slots=True)
 class VectorIndex:
     """Vectors by chunk id, in a folder or on a Chroma server.
 
@@ -42,21 +41,12 @@ class VectorIndex:
     Whatever Chroma raises becomes a StoreError that names the next step.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        name: str,
-        identity: EmbeddingIdentity,
-        create: bool,
-        server: str | None = None,
-    ) -> None:
-        self._folder = folder / FOLDER_NAME
-        self._name = name
-        self._identity = identity
-        self._create = create
-        self._server = server
-        self._handle: Handle | None = None
+    folder: Path
+    name: str
+    identity: EmbeddingIdentity
+    create: bool
+    server: str | None
+    _handle: Handle | None = field(default=None, init=False)
 
     def reopen(self, *, dimension: int | None) -> None:
         """Forget what is in memory, since another process has written, and load anew."""
@@ -74,11 +64,11 @@ class VectorIndex:
     def destroy(self) -> None:
         """Delete the whole collection, readable or not."""
         self.close()
-        if self._server is None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self.server is None:
+            shutil.rmtree(self.folder, ignore_errors=True)
             return
         try:
-            delete_collection(self._server, self._name)
+            _server_client(self.server).delete_collection(self.name)
         except Exception as error:
             raise self._error("delete_collection", error) from error
 
@@ -98,11 +88,7 @@ class VectorIndex:
         return found
 
     def upsert(self, ids: Sequence[str], doc_ids: Sequence[str], vectors: Vector) -> None:
-        """Write vectors and make sure that they are there.
-
-        Raises:
-            StoreError: Chroma refused them, or they are not there afterwards.
-        """
+        """Write vectors, and raise a StoreError unless they are there afterwards."""
         for start, end in self._slices(len(ids)):
             self._call(
                 "upsert",
@@ -123,12 +109,7 @@ class VectorIndex:
             self._call("delete", ids=list(ids[start:end]))
 
     def query(self, vectors: Vector, *, limit: int) -> list[list[VectorHit]] | None:
-        """Return the chunks nearest to each row, best first; None where none can be searched for.
-
-        Raises:
-            IndexMismatchError: The vectors have another length than the stored ones.
-            StoreError: The collection cannot be read.
-        """
+        """Return the chunks nearest to each row, best first; None where no search succeeds."""
         while limit > 0:
             try:
                 found = self._call(
@@ -167,18 +148,18 @@ class VectorIndex:
 
     def _connect(self) -> Handle:
         mark = {
-            "embedding_name": self._identity.name,
-            "embedding_variant": self._identity.variant,
+            "embedding_name": self.identity.name,
+            "embedding_variant": self.identity.variant,
         }
         handle = open_collection(
-            self._server or self._folder, self._name, metadata=mark, create=self._create
+            self.server or self.folder, self.name, metadata=mark, create=self.create
         )
         stored = handle.collection.metadata or {}
         if any(stored.get(key) != value for key, value in mark.items()):
             handle.close()
             raise IndexMismatchError(
                 f"The vectors were made by {stored.get('embedding_name')}, the ledger names "
-                f"{self._identity}.",
+                f"{self.identity}.",
                 hint="Ledger and vectors are of different indexes: ingest into a new folder.",
             )
         return handle
@@ -191,7 +172,7 @@ class VectorIndex:
             raise self._error(method, error) from error
 
     def _error(self, method: str, error: Exception) -> StoreError:
-        place = self._server or self._folder
+        place = self.server or self.folder
         if "dimension" in str(error):
             return IndexMismatchError(
                 f"The vectors in {place} have another length: {error}.",
@@ -200,7 +181,7 @@ class VectorIndex:
         return StoreError(
             f"Chroma failed in {place} ({method}): {error}",
             hint="Start the server, or check its address."
-            if self._server
+            if self.server
             else "Open the index for writing and call `audit(mend=True)`: the ledger has all "
             "vectors.",
         )
@@ -239,11 +220,6 @@ def open_collection(
         return Handle(collection, client.get_max_batch_size(), stack.pop_all().close)
 
 
-def delete_collection(address: str, name: str) -> None:
-    """Delete a collection on a server."""
-    _server_client(address).delete_collection(name)
-
-
 def _folder_client(folder: Path, *, create: bool) -> ClientAPI:
     # Imported here: Chroma takes a second to import, and BM25 alone does without it.
     from chromadb import PersistentClient
@@ -268,10 +244,8 @@ def _own_spelling(folder: Path) -> str:
 
 @functools.cache
 def _server_client(address: str) -> ClientAPI:
-    """Return the client for a server, one in a process: Chroma never frees what it opens for one.
-
-    Connections are not kept alive, since nothing public would close them.
-    """
+    # One in a process: Chroma never frees what it opens for one. Connections are not kept alive,
+    # since nothing public would close them.
     from chromadb import HttpClient
     from chromadb.config import Settings
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grounded_rag.errors import StoreError
@@ -28,12 +28,7 @@ from grounded_rag.validity import current
 
 
 def check_items(items: Sequence[IndexItem]) -> None:
-    """Refuse a batch that would break what the index promises.
-
-    Raises:
-        StoreError: A document is there twice; a chunk is of another document, not at its place or
-            there twice; or a text holds a lone surrogate.
-    """
+    """Refuse a batch that would break what the index promises, before anything is written."""
     seen: set[str] = set()
     for item in items:
         if item.document.id in seen:
@@ -47,7 +42,13 @@ def check_items(items: Sequence[IndexItem]) -> None:
 
 def _check_item(item: IndexItem) -> None:
     document = item.document
-    _check_encodable(document)
+    try:
+        document.text.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"{document.id} holds a lone surrogate at code point {error.start}.",
+            hint="Decode the file strictly before it is indexed.",
+        ) from error
     seen: set[str] = set()
     for chunk in item.chunks:
         if chunk.doc_id != document.id or chunk.span.of(document.text) != chunk.text:
@@ -63,16 +64,6 @@ def _check_item(item: IndexItem) -> None:
         seen.add(chunk.id)
 
 
-def _check_encodable(document: Document) -> None:
-    try:
-        document.text.encode()
-    except UnicodeEncodeError as error:
-        raise StoreError(
-            f"{document.id} holds a lone surrogate at code point {error.start}.",
-            hint="Decode the file strictly before it is indexed.",
-        ) from error
-
-
 @dataclass(frozen=True, slots=True)
 class StagedVersions:
     """What `stage` wrote, each item with its version, and what the vector index still lacks."""
@@ -86,11 +77,7 @@ class StagedVersions:
 def stage(
     connection: sqlite3.Connection, items: Sequence[IndexItem], *, model: EmbeddingIdentity | None
 ) -> StagedVersions:
-    """Write new versions as pending, with their chunks and, where there is a model, vectors.
-
-    Raises:
-        StoreError: A vector is missing or unusable, or a chunk id already names another text.
-    """
+    """Write new versions as pending, with their chunks and, where there is a model, vectors."""
     with transaction(connection):
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'dirty'")
         # Keys of deleted rows may come back: nothing refers to them any more.
@@ -234,11 +221,7 @@ def _to_write(
 
 
 def flip(connection: sqlite3.Connection, staged: StagedVersions) -> tuple[str, ...]:
-    """Make staged versions live, with their rows in the lexical index; all at once.
-
-    Returns:
-        Ids of the chunks that no retrievable version holds any more.
-    """
+    """Make staged versions live; return ids of chunks that no retrievable version holds now."""
     with transaction(connection):
         gone: list[str] = []
         for item, version in staged.items:
@@ -265,14 +248,9 @@ def _flip_one(connection: sqlite3.Connection, item: IndexItem, version: int) -> 
     leaving = before.keys() - after.keys()
     lexical.delete_rows(connection, leaving)
     keys = {chunk_id: key for key, chunk_id in after.items()}
-    rows = [
-        lexical.LexicalRow(
-            keys[chunk.id], chunk.text, lexical.context_of(document.title, chunk.headings)
-        )
-        for chunk in item.chunks
-    ]
-    lexical.insert_rows(connection, (row for row in rows if row.key not in before))
-    lexical.update_contexts(connection, (row for row in rows if row.key in before))
+    placed = {keys[chunk.id] for chunk in item.chunks}
+    lexical.insert_rows(connection, lexical_rows(connection, placed - before.keys()))
+    lexical.update_contexts(connection, lexical_rows(connection, placed & before.keys()))
     return [before[key] for key in leaving]
 
 
@@ -353,48 +331,43 @@ def correct(connection: sqlite3.Connection, document: Document, *, trust: str, r
             (document.validity.model_dump_json(), recipe, version),
         )
         if title != document.title:
-            rows = connection.execute(
-                "SELECT c.key, c.text, p.headings FROM placements p "
-                "JOIN chunks c ON c.key = p.key WHERE p.version = ?",
-                (version,),
-            ).fetchall()
-            lexical.update_contexts(
-                connection,
-                (
-                    lexical.LexicalRow(
-                        key, text, lexical.context_of(document.title, json.loads(headings))
-                    )
-                    for key, text, headings in rows
-                ),
-            )
+            keys = connection.execute("SELECT key FROM placements WHERE version = ?", (version,))
+            lexical.update_contexts(connection, lexical_rows(connection, [key for (key,) in keys]))
         bump(connection)
 
 
 def remove(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> tuple[str, ...]:
     """Take documents out of retrieval, and return the ids of their chunks; versions stay."""
-    wanted = to_json(list(doc_ids))
+    gone: dict[int, str] = {}
     with transaction(connection):
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'dirty'")
-        rows = connection.execute(
-            "SELECT DISTINCT c.key, c.chunk_id FROM versions v "  # noqa: S608
-            "JOIN placements p ON p.version = v.version JOIN chunks c ON c.key = p.key "
-            "WHERE v.doc_id IN (SELECT value FROM json_each(?)) "
-            f"AND v.state IN {RETRIEVABLE}",
-            (wanted,),
-        ).fetchall()
-        lexical.delete_rows(connection, (key for key, _ in rows))
-        connection.execute(
-            "UPDATE versions SET state = 'stored' "  # noqa: S608
-            "WHERE doc_id IN (SELECT value FROM json_each(?)) "
-            f"AND state IN {RETRIEVABLE}",
-            (wanted,),
-        )
-        connection.execute(
-            "UPDATE documents SET live = NULL WHERE doc_id IN (SELECT value FROM json_each(?))",
-            (wanted,),
-        )
+        for doc_id in doc_ids:
+            gone.update(_retrievable_keys(connection, doc_id))
+            connection.execute(
+                "UPDATE versions SET state = 'stored' "  # noqa: S608
+                f"WHERE doc_id = ? AND state IN {RETRIEVABLE}",
+                (doc_id,),
+            )
+            connection.execute("UPDATE documents SET live = NULL WHERE doc_id = ?", (doc_id,))
+        lexical.delete_rows(connection, gone)
         bump(connection)
-    return tuple(chunk_id for _, chunk_id in rows)
+    return tuple(gone.values())
+
+
+def lexical_rows(
+    connection: sqlite3.Connection, keys: Iterable[int]
+) -> Iterator[lexical.LexicalRow]:
+    """Yield the rows of retrievable chunks, with the headings of their newest version."""
+    rows = connection.execute(
+        "SELECT c.key, c.text, d.title, max(p.version), p.headings FROM chunks c "  # noqa: S608
+        "JOIN placements p ON p.key = c.key JOIN versions v ON v.version = p.version "
+        "JOIN documents d ON d.doc_id = c.doc_id "
+        f"WHERE v.state IN {RETRIEVABLE} AND c.key IN (SELECT value FROM json_each(?)) "
+        "GROUP BY c.key",
+        (lexical.json_keys(keys),),
+    ).fetchall()
+    for key, text, title, _, headings in rows:
+        yield lexical.LexicalRow(key, text, lexical.context_of(title, json.loads(headings)))
 
 
 def discard_pending(connection: sqlite3.Connection) -> None:

@@ -6,7 +6,6 @@ import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from grounded_rag.ingest.packing import Packer, Piece, split_by_headings
 from grounded_rag.types import Chunk, Document, Span
@@ -23,13 +22,6 @@ _SEPARATOR = " › "
 _ID_DIGITS = 20
 
 
-class _View(NamedTuple):
-    """The embedded view of a piece and the headings inside its text."""
-
-    text: str
-    headings: tuple[Span, ...]
-
-
 def chunk(
     document: Document,
     *,
@@ -41,49 +33,49 @@ def chunk(
     Boundaries fall, in this order of preference, before headings, between paragraphs, between
     list items, table rows and sentences, between words, between grapheme clusters.
 
+    Ids are made of document id, embedded view and n-th occurrence of it. A chunk that begins
+    inside a table has the header's cells as its last heading. Spans are disjoint, hold no white
+    space at either end, and cover every character that is not white space.
+
     Args:
         document: The document.
         count: Returns how many tokens the embedding model makes of a text, untruncated.
         capacity: Most tokens of a chunk's embedded view (title, headings and text).
-
-    Returns:
-        Chunks in reading order, ids made of document id, embedded view and n-th occurrence of it.
-        A chunk that begins inside a table has the header's cells as its last heading. Spans are
-        disjoint, hold no white space at either end, and
-        cover every character that is not white space; no embedded view exceeds `capacity`.
 
     Raises:
         ConfigError: `capacity` leaves no room beside the title and the headings.
     """
     starts = [span.start for span in document.headings]
     page_ends = [span.end for span in document.pages]
-    measured: dict[Piece, _View] = {}
+    # Of each piece its embedded view and the headings inside its text.
+    measured: dict[Piece, tuple[str, tuple[Span, ...]]] = {}
 
     def measure(piece: Piece) -> int:
         text = document.text[piece.start : piece.end]
         inside = _headings_inside(document, starts, piece)
-        measured[piece] = _View(_view(document.title, piece.path, text, inside), inside)
-        return count(measured[piece].text)
+        view = _view(document.title, piece.path, text, inside)
+        measured[piece] = (view, inside)
+        return count(view)
 
     packer = Packer(text=document.text, measure=measure, count=count, capacity=capacity)
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
     for piece in packer.pack(split_by_headings(document)):
-        view = measured[piece]
+        view, inside = measured[piece]
         text = document.text[piece.start : piece.end]
         chunks.append(
             Chunk(
-                id=_chunk_id(document.id, view.text, seen[view.text]),
+                id=_chunk_id(document.id, view, seen[view]),
                 doc_id=document.id,
                 span=Span(start=piece.start, end=piece.end),
                 text=text,
                 content_hash=hashlib.sha256(text.encode()).hexdigest(),
                 headings=piece.path,
-                heading_spans=view.headings,
+                heading_spans=inside,
                 page=_page_at(page_ends, piece.start),
             )
         )
-        seen[view.text] += 1
+        seen[view] += 1
     return tuple(chunks)
 
 

@@ -62,15 +62,9 @@ class DecodedText(Frozen):
 
 
 def decode(data: bytes, *, source: str, declared: str | None = None) -> DecodedText:
-    """Decode the bytes of a text file.
+    """Decode a text file, all but its byte order mark: line ends and white space stay.
 
-    Args:
-        data: The bytes.
-        source: Name of the file, for messages.
-        declared: Encoding that the file itself or its envelope names; an unknown name is ignored.
-
-    Returns:
-        The text without its byte order mark, otherwise unchanged: line ends and white space stay.
+    `declared` is what the file or its envelope names as its encoding; an unknown name is ignored.
 
     Raises:
         UndecodableError: The bytes are no text; the message names the offset and the byte.
@@ -94,11 +88,7 @@ def decode(data: bytes, *, source: str, declared: str | None = None) -> DecodedT
 
 
 def check_size(size: int, *, source: str, max_bytes: int) -> None:
-    """Refuse a file that is too large.
-
-    Raises:
-        ReadError: It has more than `max_bytes`.
-    """
+    """Refuse a file that is too large."""
     if size > max_bytes:
         raise ReadError(
             f"{source}: {size:,} bytes are more than the limit of {max_bytes:,}.",
@@ -107,11 +97,7 @@ def check_size(size: int, *, source: str, max_bytes: int) -> None:
 
 
 def require_text(text: str, *, source: str) -> None:
-    """Refuse a document in which there is nothing to quote.
-
-    Raises:
-        NoTextError: `text` is empty or white space.
-    """
+    """Refuse a document in which there is nothing to quote."""
     if not text or text.isspace():
         raise NoTextError(f"{source}: there is no text in it.", hint="Leave the file out.")
 

@@ -33,45 +33,30 @@ _MAX_DEPTH = 32
 _HINT = "Mend the front matter, or put a blank line before its first '---' if it is text."
 
 
-class FrontMatter(Frozen):
-    """Values of the front matter and the text behind it."""
+def split_front_matter(text: str, *, source: str) -> tuple[dict[str, JsonValue], str]:
+    """Return the values of the YAML front matter, and the text behind it.
 
-    values: dict[str, JsonValue] = Field(default_factory=dict)
-    body: str
-
-
-def split_front_matter(text: str, *, source: str) -> FrontMatter:
-    """Take the YAML front matter off a decoded text.
-
-    Returns:
-        The values and the rest. A leading `---` that opens no mapping is a ruled line and stays.
-        Dates stay the text that was written, so that ambiguous ones can be reported.
+    A leading `---` that opens no mapping is a ruled line and stays. Dates stay the text that was
+    written, so that ambiguous ones can be reported.
 
     Raises:
         ManifestError: It is no YAML, uses tags or many aliases, names a key twice, or is too big.
     """
     found = _BLOCK.match(text)
     if found is None:
-        return FrontMatter(body=text)
+        return {}, text
     if len(found[1]) > _MAX_CHARACTERS:
         raise ManifestError(
             f"{source}: front matter of {len(found[1]):,} characters is too long.", hint=_HINT
         )
     loaded = _load(found[1], source)
-    if loaded is None:
-        return FrontMatter(body=text[found.end() :])
-    if not isinstance(loaded, dict):
-        return FrontMatter(body=text)
-    values = json_mapping(loaded, source=source)
-    return FrontMatter(values=values, body=text[found.end() :])
+    if loaded is not None and not isinstance(loaded, dict):
+        return {}, text
+    return json_mapping(loaded or {}, source=source), text[found.end() :]
 
 
 def json_mapping(values: Mapping[Any, Any], *, source: str) -> dict[str, JsonValue]:
-    """Return `values` as JSON values: dates as ISO text, keys as text.
-
-    Raises:
-        ManifestError: They are too many, nested too deeply, or of a kind that JSON has not.
-    """
+    """Return `values` as JSON values, dates and keys as text, unless they are too many or deep."""
     budget = [_MAX_VALUES]
     return {str(key): _json(value, source, budget, 1) for key, value in values.items()}
 
@@ -275,6 +260,5 @@ def _text(value: Any, key: str, where: str) -> str | None:
 
 
 def _title_of(source: str) -> str:
-    """Return a title made of a file name."""
     name = PurePosixPath(source.replace("\\", "/"))
     return name.stem.replace("-", " ").replace("_", " ").strip() or source

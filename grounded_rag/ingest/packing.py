@@ -11,7 +11,6 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from grounded_rag.errors import ConfigError
 from grounded_rag.text.sentences import LineKind, Unit, group_units, sentence_bounds
@@ -29,19 +28,15 @@ def trim(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A span that is placed as a whole if it fits; `weight` is its estimated tokens.
-
-    Prose may be cut between sentences before other parts are cut at all. A row below the first of a
-    table carries the table's header, or "".
-    """
+    """A span, without white space at its ends, that is placed as a whole if it fits."""
 
     start: int
     end: int
-    weight: float
     path: tuple[str, ...]
+    weight: float = 0.0  # estimated tokens
     is_heading: bool = False
-    is_prose: bool = False
-    table_header: str = ""
+    is_prose: bool = False  # may be cut between sentences before other parts are cut at all
+    table_header: str = ""  # cells of the table's first row, for rows below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,35 +69,20 @@ _TABLE = frozenset({LineKind.ROW, LineKind.DELIMITER})
 _PROSE = frozenset({LineKind.TEXT, LineKind.LABEL})
 
 
-class BlockPart(NamedTuple):
-    """Trimmed bounds in the text; `is_prose` where it may be cut between sentences."""
-
-    start: int
-    end: int
-    is_prose: bool
-
-
 @dataclass(frozen=True, slots=True)
 class ContentBlock:
-    """A paragraph, list or table: its parts are paragraphs, items or rows, in order.
+    """A paragraph, list or table: its parts are paragraphs, items or rows, in order."""
 
-    The header of a table is the cells of its first row on one line.
-    """
-
-    parts: tuple[BlockPart, ...]
+    parts: tuple[Part, ...]
     is_table: bool = False
-    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadedText:
-    """The text under one heading, or before the first one: bounds of its line, then blocks.
+    """The text under one heading, or before the first one."""
 
-    The path names all headings from the outermost to this one.
-    """
-
-    path: tuple[str, ...]
-    heading: tuple[int, int] | None
+    path: tuple[str, ...]  # all headings from the outermost to this one
+    heading: tuple[int, int] | None  # bounds of its line
     blocks: tuple[ContentBlock, ...]
 
 
@@ -120,27 +100,25 @@ def split_by_headings(document: Document) -> list[HeadedText]:
         if section is not None and spans.get(start, start) > start:
             heading = trim(document.text, start, min(spans[start], end))
         body = heading[1] if heading else start
-        blocks = _split_blocks(document.text, body, end)
+        path = section.path if section else ()
+        blocks = _split_blocks(document.text, body, end, path)
         if heading or blocks:
-            passages.append(HeadedText(section.path if section else (), heading, tuple(blocks)))
+            passages.append(HeadedText(path, heading, tuple(blocks)))
     return passages
 
 
-def _split_blocks(text: str, start: int, end: int) -> list[ContentBlock]:
+def _split_blocks(text: str, start: int, end: int, path: tuple[str, ...]) -> list[ContentBlock]:
     body = text[start:end]
     units = group_units(body)
     blocks: list[ContentBlock] = []
     for first, last in _runs(body, units):
         run = units[first : last + 1]
         parts = tuple(
-            BlockPart(start + unit.start, start + unit.end, unit.kind in _PROSE) for unit in run
+            Part(start + unit.start, start + unit.end, path, is_prose=unit.kind in _PROSE)
+            for unit in run
         )
-        if run[0].kind in _TABLE and len(run) > 1:
-            joined = _join_header(parts, run)
-            header = "" if joined == parts else _cells(text[parts[0].start : parts[0].end])
-            blocks.append(ContentBlock(joined, is_table=True, header=header))
-        else:
-            blocks.append(ContentBlock(parts))
+        is_table = run[0].kind in _TABLE and len(run) > 1
+        blocks.append(ContentBlock(_join_header(text, parts, run) if is_table else parts, is_table))
     return blocks
 
 
@@ -158,12 +136,13 @@ def _runs(body: str, units: Sequence[Unit]) -> list[tuple[int, int]]:
     return runs
 
 
-def _join_header(parts: tuple[BlockPart, ...], units: Sequence[Unit]) -> tuple[BlockPart, ...]:
-    """Keep the header of a table, its rule and its first row in one part."""
+def _join_header(text: str, parts: tuple[Part, ...], units: Sequence[Unit]) -> tuple[Part, ...]:
+    """Keep the header of a table, its rule and its first row in one part; name it to the rest."""
     for index, unit in enumerate(units):
         if unit.kind is LineKind.DELIMITER and index + 1 < len(parts):
-            head = BlockPart(parts[0].start, parts[index + 1].end, is_prose=False)
-            return (head, *parts[index + 2 :])
+            header = _cells(text[parts[0].start : parts[0].end])
+            head = replace(parts[0], end=parts[index + 1].end, is_prose=False)
+            return (head, *(replace(part, table_header=header) for part in parts[index + 2 :]))
     return parts
 
 
@@ -224,29 +203,21 @@ class Packer:
         units = len(_UNITS.findall(_SAMPLE))
         self._per_unit = _MARGIN * max(0.05, (self.count(_SAMPLE) - self.count("")) / units)
         for passage in passages:
-            blocks = [self._weighed(block, passage) for block in passage.blocks]
+            blocks = [self._weighed(block) for block in passage.blocks]
             self._open(passage, sum(part.weight for block in blocks for part in block))
             for block, parts in zip(passage.blocks, blocks, strict=True):
                 self._add_block(parts, whole=block.is_table)
         self._emit_all()
         return self._pieces
 
-    def _weighed(self, block: ContentBlock, passage: HeadedText) -> list[Part]:
+    def _weighed(self, block: ContentBlock) -> list[Part]:
         weights = [self._estimate(part.start, part.end) for part in block.parts]
         if block.is_table and 0 < sum(weights) < 2 * self.capacity:
             # Whether a table stays whole is worth an exact count.
             exact = self.count(self.text[block.parts[0].start : block.parts[-1].end])
             weights = [weight * exact / sum(weights) for weight in weights]
         return [
-            Part(
-                part.start,
-                part.end,
-                weight,
-                passage.path,
-                is_prose=part.is_prose,
-                table_header=block.header if index else "",
-            )
-            for index, (part, weight) in enumerate(zip(block.parts, weights, strict=True))
+            replace(part, weight=weight) for part, weight in zip(block.parts, weights, strict=True)
         ]
 
     def _estimate(self, start: int, end: int) -> float:
@@ -255,7 +226,7 @@ class Packer:
     def _open(self, passage: HeadedText, weight: float) -> None:
         """Start a passage: in a piece of its own, unless what is pending must not stand alone."""
         heading = passage.heading
-        mark = heading and Part(*heading, self._estimate(*heading), passage.path, is_heading=True)
+        mark = heading and Part(*heading, passage.path, self._estimate(*heading), is_heading=True)
         if self._parts and not self._joins(passage, weight + (mark.weight if mark else 0)):
             self._emit_all()
         if not self._parts:
@@ -315,16 +286,13 @@ class Packer:
         self._append(part)
 
     def _sentences(self, part: Part) -> list[Part]:
-        found = sentence_bounds(self.text[part.start : part.end])
+        bounds = [
+            (part.start + start, part.start + end)
+            for start, end in sentence_bounds(self.text[part.start : part.end])
+        ]
         return [
-            replace(
-                part,
-                start=part.start + start,
-                end=part.start + end,
-                weight=self._estimate(part.start + start, part.start + end),
-                is_prose=False,
-            )
-            for start, end in found
+            replace(part, start=start, end=end, weight=self._estimate(start, end), is_prose=False)
+            for start, end in bounds
         ]
 
     def _room(self) -> float:
@@ -336,11 +304,7 @@ class Packer:
             self._emit()
 
     def _cut(self, part: Part, share: float) -> tuple[Part, Part]:
-        """Cut a part in two at a sentence, word or cluster; the first has at most `share` of it.
-
-        Raises:
-            ConfigError: It is one character, which cannot be cut.
-        """
+        """Cut a part in two at a sentence, word or cluster; the first has at most `share` of it."""
         from semantic_text_splitter import TextSplitter
 
         length = part.end - part.start
@@ -374,8 +338,7 @@ class Packer:
     def _emit(self, *, more: bool = True) -> None:
         """Emit the longest run of pending parts that fits, by exact count; the rest stays.
 
-        Args:
-            more: Whether text of the same passage follows: a line ending in ":" waits for it.
+        Where `more` text of the same passage follows, a line ending in ":" waits for it.
         """
         size = self._fitting()
         if more and self._ends_open(size):

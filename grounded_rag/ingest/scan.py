@@ -45,10 +45,8 @@ class SkippedFile(Frozen):
 class Scan(Frozen):
     """What a folder holds: files to read and files that are not read; hidden ones are neither."""
 
-    root: Path
     files: tuple[FileToRead, ...]
     skipped: tuple[SkippedFile, ...] = ()
-    manifest: Manifest | None = None
 
 
 def scan(
@@ -64,7 +62,7 @@ def scan(
     Args:
         source: The folder, or one file; a manifest beside that file is used if it lists it.
         strict: Whether files that cannot be read are an error instead of being skipped.
-        readers: Readers of one's own by suffix; see `grounded_rag.update_index`.
+        readers: Further readers by suffix; see `grounded_rag.update_index`.
 
     Raises:
         ConfigError: `readers` holds something else than readers.
@@ -83,7 +81,7 @@ def scan(
             f"{place}: {_reasons(found.skipped)}.", hint=f"{hint} Convert or move them."
         )
     if not found.files:
-        what = _reasons(found.skipped) if found.skipped else "it is empty"
+        what = _reasons(found.skipped) or "it is empty"
         raise InputError(f"There is nothing to read in {place}: {what}.", hint=hint)
     return found
 
@@ -95,13 +93,7 @@ def read_document(
     max_bytes: int = MAX_BYTES,
     readers: Mapping[str, Reader] | None = None,
 ) -> ReadDocument:
-    """Read one file.
-
-    Args:
-        file: The file, as `scan` found it.
-        overrides: Metadata that counts more than manifest and front matter.
-        max_bytes: Largest accepted file.
-        readers: The readers that `scan` was given.
+    """Read one file that `scan` found; `overrides` count more than manifest and front matter.
 
     Raises:
         ReadError: The file cannot be read; the message names it.
@@ -127,14 +119,12 @@ def read_document(
 
 
 def _scan_file(path: Path, readers: Mapping[str, Reader]) -> Scan:
-    root = path.parent
-    manifest = _manifest_of(root)
+    manifest = _manifest_of(path.parent)
     entry = manifest.entry(path.name) if manifest else None
     if not readable(path.suffix, readers):
-        skipped = SkippedFile(path=path.name, reason=_no_reader(path))
-        return Scan(root=root, files=(), skipped=(skipped,))
+        return Scan(files=(), skipped=(SkippedFile(path=path.name, reason=_no_reader(path)),))
     file = FileToRead(doc_id=path.name, path=path, size=path.stat().st_size, entry=entry)
-    return Scan(root=root, files=(file,), manifest=manifest if entry else None)
+    return Scan(files=(file,))
 
 
 def _scan_folder(root: Path, readers: Mapping[str, Reader]) -> Scan:
@@ -150,7 +140,7 @@ def _scan_folder(root: Path, readers: Mapping[str, Reader]) -> Scan:
     home = root.resolve()
     files: list[FileToRead] = []
     skipped: list[SkippedFile] = []
-    for path in _walk(root, skipped, root):
+    for path in _walk(root, skipped):
         doc_id = path.relative_to(root).as_posix()
         if doc_id not in listed and _is_beside(doc_id, only_docs, manifest is not None):
             continue
@@ -162,10 +152,8 @@ def _scan_folder(root: Path, readers: Mapping[str, Reader]) -> Scan:
             FileToRead(doc_id=doc_id, path=path, size=path.stat().st_size, entry=listed.get(doc_id))
         )
     return Scan(
-        root=root,
         files=tuple(sorted(files, key=lambda file: file.doc_id)),
         skipped=tuple(sorted(skipped, key=lambda file: file.path)),
-        manifest=manifest,
     )
 
 
@@ -174,19 +162,17 @@ def _manifest_of(root: Path) -> Manifest | None:
     return load_manifest(path) if path.is_file() else None
 
 
-def _walk(folder: Path, skipped: list[SkippedFile], root: Path) -> Iterator[Path]:
-    """Yield the files below a folder; hidden ones are left out, linked folders reported."""
-    for parent, folders, names in os.walk(folder, onerror=_raise_unreadable):
+def _walk(root: Path, skipped: list[SkippedFile]) -> Iterator[Path]:
+    """Yield the files below a folder but hidden ones; linked folders are added to `skipped`."""
+    for parent, folders, names in os.walk(root, onerror=_raise_unreadable):
         here = Path(parent)
         kept = []
         for name in sorted(folders):
             if name.startswith("."):
                 continue
             if (here / name).is_symlink():
-                name_shown = _printable((here / name).relative_to(root).as_posix())
-                skipped.append(
-                    SkippedFile(path=name_shown, reason="links to folders are not followed")
-                )
+                shown = _printable((here / name).relative_to(root).as_posix())
+                skipped.append(SkippedFile(path=shown, reason="links to folders are not followed"))
                 continue
             kept.append(name)
         folders[:] = kept
@@ -224,7 +210,7 @@ def _no_reader(path: Path) -> str:
 
 
 def _printable(name: str) -> str:
-    """Return a file name with bytes that are no Unicode replaced."""
+    """Return a file name, its bytes that are no Unicode replaced."""
     return name.encode("utf-8", "replace").decode("utf-8")
 
 

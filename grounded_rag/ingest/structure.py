@@ -63,6 +63,7 @@ def leading_title(headings: Sequence[Heading]) -> str:
 
 
 _SPACE = re.compile(r"[ \t\n\r\f]+")
+_LONGEST_REPEATED = 200
 _SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _RAISED = frozenset("0123456789+-−=()n")
 
@@ -185,3 +186,8 @@ def raised(text: str) -> str:
     """Return raised characters where all of `text` has them: 10 and 5 must not become 105."""
     bare = text.strip()
     return bare.translate(_SUPERSCRIPT) if bare and set(bare) <= _RAISED else text
+
+
+def repeated(text: str) -> str:
+    """Return the text of a spanned cell for its further places; a long one stands once."""
+    return text if len(text) <= _LONGEST_REPEATED else ""

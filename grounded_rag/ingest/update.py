@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,7 +15,6 @@ from pydantic import Field
 from grounded_rag.errors import IndexMismatchError, InputError, ReadError
 from grounded_rag.ingest import (
     RECIPE,
-    FileToRead,
     ReadDocument,
     Scan,
     SkippedFile,
@@ -26,12 +25,12 @@ from grounded_rag.ingest import (
 )
 from grounded_rag.ingest.readers import check_readers
 from grounded_rag.protocols import Reader
-from grounded_rag.types import Chunk, Document, Frozen
+from grounded_rag.types import Document, Frozen
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
-    from grounded_rag.index.records import DocumentState, Vector
+    from grounded_rag.index.records import DocumentState, IndexItem, Vector
     from grounded_rag.index.store import Index
 
 
@@ -106,7 +105,7 @@ def update_index(
         index: Folder of the index.
         embedding: LlamaIndex embedding; "default" is the built-in one, None searches by words.
         strict: Raise on the first file that is of no supported kind or cannot be read.
-        readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before the
+        readers: Further readers by suffix, as in `{".rst": MyReader()}`; they come before the
             built-in ones. What they do wrong is a failed file.
         progress: Called after each step.
 
@@ -143,14 +142,6 @@ def update_index(
     )
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """A document that has to be written."""
-
-    read: ReadDocument
-    chunks: tuple[Chunk, ...]
-
-
 @dataclass
 class _Changes:
     """What is found out about the documents while they are read: fields of `IngestReport`."""
@@ -165,30 +156,19 @@ class _Changes:
 
 @dataclass(frozen=True)
 class _ScannedPath:
-    """What a path holds; a folder's documents are kept together by where the folder is."""
+    """What a path holds, and for a folder metadata that keep its documents from another's."""
 
     found: Scan
-    corpus: str | None = None
-    corpus_id: str | None = None
-
-    @property
-    def origin(self) -> dict[str, str]:
-        """Metadata that keeps the documents of one folder apart from those of another."""
-        if self.corpus is None or self.corpus_id is None:
-            return {}
-        return {"corpus": self.corpus, "corpus_id": self.corpus_id}
+    origin: dict[str, str]
 
 
 def _scan_path(path: Path, *, strict: bool, readers: Mapping[str, Reader]) -> _ScannedPath:
     found = scan(path, strict=strict, readers=readers)
     if not path.is_dir():
-        return _ScannedPath(found=found)
-    place = str(path.resolve()).encode("utf-8", "surrogatepass")
-    return _ScannedPath(
-        found=found,
-        corpus=path.resolve().name,
-        corpus_id=hashlib.sha256(place).hexdigest()[:12],
-    )
+        return _ScannedPath(found, {})
+    place = path.resolve()
+    digest = hashlib.sha256(str(place).encode("utf-8", "surrogatepass")).hexdigest()
+    return _ScannedPath(found, {"corpus": place.name, "corpus_id": digest[:12]})
 
 
 def _check_ids(doc_ids: Sequence[str]) -> None:
@@ -203,7 +183,7 @@ def _check_ids(doc_ids: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class _EmbeddingChoice:
-    """The embedding, its token counter, and why there is no embedding."""
+    """The embedding, its token counter, and why there is no embedding, or ""."""
 
     embedding: BaseEmbedding | None
     count: Callable[[str], int]
@@ -211,7 +191,6 @@ class _EmbeddingChoice:
 
 
 def _choose(embedding: BaseEmbedding | Literal["default"] | None) -> _EmbeddingChoice:
-    """Return what a choice of embedding stands for, with a counter of its tokens."""
     reason = ""
     if embedding == "default":
         from grounded_rag.index.embedding import default_embedding
@@ -220,10 +199,8 @@ def _choose(embedding: BaseEmbedding | Literal["default"] | None) -> _EmbeddingC
         embedding, reason = found.embedding, found.reason
     elif embedding is None:
         reason = "no embedding was asked for"
-    counter = getattr(embedding, "count_tokens", None)
-    return _EmbeddingChoice(
-        embedding=embedding, count=counter or _approximate_tokens, reason=reason
-    )
+    counter = getattr(embedding, "count_tokens", None) or _approximate_tokens
+    return _EmbeddingChoice(embedding, counter, reason)
 
 
 def _approximate_tokens(text: str) -> int:
@@ -261,7 +238,14 @@ def _read_all(
             if strict:
                 raise
             first_error = first_error or error
-            changes.failed.append(_failure(file, error))
+            changes.failed.append(
+                FailedFile(
+                    path=file.doc_id,
+                    error=type(error).__name__,
+                    message=error.message,
+                    hint=error.hint,
+                )
+            )
         else:
             documents.append(read)
             changes.warnings.extend(
@@ -275,15 +259,18 @@ def _read_all(
 
 def _compare(
     store: Index, documents: Sequence[ReadDocument], model: _EmbeddingChoice, changes: _Changes
-) -> list[_Prepared]:
+) -> list[IndexItem]:
     """Return the documents that differ from the index, cut into chunks."""
+    # Not at the top: the command line imports this module for its types, and that brings numpy.
+    from grounded_rag.index.records import IndexItem
+
     states = store.states()
-    prepared: list[_Prepared] = []
+    prepared: list[IndexItem] = []
     for read in documents:
         _check_owner(store, read.document)
         if _sort(read, states.get(read.document.id), changes):
             chunks = chunk(read.document, count=model.count)
-            prepared.append(_Prepared(read=read, chunks=chunks))
+            prepared.append(IndexItem(read.document, chunks, trust=read.trust, recipe=RECIPE))
     return prepared
 
 
@@ -304,12 +291,6 @@ def _sort(read: ReadDocument, state: DocumentState | None, changes: _Changes) ->
     return True
 
 
-def _failure(file: FileToRead, error: ReadError) -> FailedFile:
-    return FailedFile(
-        path=file.doc_id, error=type(error).__name__, message=error.message, hint=error.hint
-    )
-
-
 def _check_owner(store: Index, document: Document) -> None:
     """Refuse a document whose id came from another folder: one would replace the other."""
     entry = store.entry(document.id)
@@ -323,17 +304,14 @@ def _check_owner(store: Index, document: Document) -> None:
 
 
 def _write(
-    store: Index, prepared: Sequence[_Prepared], model: _EmbeddingChoice, report_step: ProgressHook
+    store: Index, prepared: Sequence[IndexItem], model: _EmbeddingChoice, report_step: ProgressHook
 ) -> int:
     """Embed what is missing and write batch by batch; return the number of embedded chunks."""
-    # Not at the top: the command line imports this module for its types, and that brings numpy.
-    from grounded_rag.index.records import IndexItem
-
     missing = store.missing_vectors([c.id for item in prepared for c in item.chunks])
     done = 0
     for batch in _batches(prepared):
         texts = {
-            c.id: embedded_text(c, item.read.document.title)
+            c.id: embedded_text(c, item.document.title)
             for item in batch
             for c in item.chunks
             if c.id in missing
@@ -342,13 +320,7 @@ def _write(
         done += len(texts)
         store.replace_many(
             [
-                IndexItem(
-                    document=item.read.document,
-                    chunks=item.chunks,
-                    vectors={c.id: vectors[c.id] for c in item.chunks if c.id in vectors},
-                    trust=item.read.trust,
-                    recipe=RECIPE,
-                )
+                replace(item, vectors={c.id: vectors[c.id] for c in item.chunks if c.id in vectors})
                 for item in batch
             ]
         )
@@ -379,8 +351,8 @@ _BATCH_CHUNKS = 512
 small enough that an interrupted run keeps most of its work."""
 
 
-def _batches(prepared: Sequence[_Prepared]) -> Iterator[list[_Prepared]]:
-    batch: list[_Prepared] = []
+def _batches(prepared: Sequence[IndexItem]) -> Iterator[list[IndexItem]]:
+    batch: list[IndexItem] = []
     size = 0
     for item in prepared:
         batch.append(item)
@@ -396,11 +368,11 @@ def _prune(store: Index, sources: Sequence[_ScannedPath]) -> list[str]:
     """Take documents out whose files are gone from a folder that was scanned."""
     seen: dict[str, set[str]] = {}
     for source in sources:
-        if source.corpus_id is not None:
+        if source.origin:
+            ids = seen.setdefault(source.origin["corpus_id"], set())
+            ids.update(file.doc_id for file in source.found.files)
             # A file that only lacks a reader this time is not gone: its last version stays.
-            ids = {file.doc_id for file in source.found.files}
             ids.update(file.path for file in source.found.skipped)
-            seen.setdefault(source.corpus_id, set()).update(ids)
     gone = []
     for doc_id in store.states():
         entry = store.entry(doc_id)

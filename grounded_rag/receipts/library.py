@@ -111,8 +111,9 @@ class IndexLibrary(Library):
         from grounded_rag.index.reading import Catalogue
 
         super().__init__(as_of)
-        opened = open_ledger(folder, identity=None, write=False, create=False, server=None)
-        self._connection = opened.connection
+        self._connection, _ = open_ledger(
+            folder, identity=None, write=False, create=False, server=None
+        )
         try:
             # One transaction: a writer that works meanwhile changes nothing that is read here.
             self._connection.execute("BEGIN")

@@ -33,7 +33,7 @@ _SUFFIX = re.compile(r"\.[^./\\\s]+")
 _LONGEST_ERROR = 300
 
 SUPPORTED_SUFFIXES = tuple(sorted(_READERS))
-"""Suffixes of the files that can be read without a reader of one's own, in lower case."""
+"""Suffixes of the files that the built-in readers read, in lower case."""
 
 
 def check_readers(readers: Mapping[str, Reader] | None) -> dict[str, Reader]:
@@ -71,10 +71,7 @@ def reader_for(
 ) -> Reader:
     """Return the reader for files with a suffix; the user's own come before the built-in ones.
 
-    Args:
-        suffix: Suffix with its dot, in any case, such as `.md`.
-        max_bytes: Largest file that a built-in reader accepts, in bytes.
-        readers: Readers of one's own, as `check_readers` returns them.
+    `max_bytes` limits the built-in ones; `readers` are as `check_readers` returns them.
 
     Raises:
         UnsupportedFormatError: There is no reader for it.

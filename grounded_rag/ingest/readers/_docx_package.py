@@ -7,7 +7,7 @@ import re
 import zipfile
 import zlib
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import ParseError
 
@@ -38,10 +38,7 @@ class Package:
         self._max_unpacked = max_unpacked
         if data.startswith(_OLE):
             if _ENCRYPTED_STREAM in data:
-                raise EncryptedError(
-                    f"{source}: the document needs a password.",
-                    hint="Save a copy without the password and ingest that.",
-                )
+                raise _encrypted(source)
             raise UnsupportedFormatError(
                 f"{source}: this is an old binary document.", hint="Save it as DOCX."
             )
@@ -55,11 +52,7 @@ class Package:
             raise ReadError(f"{source}: the file holds no Word document.", hint=_HINT)
 
     def part(self, name: str) -> Element | None:
-        """Return the root of an XML part, or None where the package has no such part.
-
-        Raises:
-            ReadError: It is damaged, declares entities, or unpacks to too much.
-        """
+        """Return the root of an XML part, or None where the package has no such part."""
         if name not in self._zip.namelist():
             return None
         import defusedxml
@@ -80,10 +73,7 @@ class Package:
     def _read(self, name: str) -> bytes:
         info = self._zip.getinfo(name)
         if info.flag_bits & 1:
-            raise EncryptedError(
-                f"{self._source}: the document needs a password.",
-                hint="Save a copy without the password and ingest that.",
-            )
+            raise _encrypted(self._source)
         try:
             with self._zip.open(info) as stream:
                 # The size that the archive declares may be a lie: read one byte too many instead.
@@ -99,9 +89,16 @@ class Package:
         return raw
 
 
+def _encrypted(source: str) -> EncryptedError:
+    return EncryptedError(
+        f"{source}: the document needs a password.",
+        hint="Save a copy without the password and ingest that.",
+    )
+
+
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _HEADING_NAME = re.compile(r"heading ([1-9])$")
-_DEEPEST = 20
+_DEEPEST = 20  # styles may be based on each other in a circle
 _PLACE = re.compile(r"%([1-9])")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
@@ -116,17 +113,12 @@ class Numbering:
     depth: int
 
 
-@dataclass(slots=True)
 class Styles:
-    """Paragraph styles by id: heading level and list, their parents' included."""
+    """Paragraph styles of `word/styles.xml`: heading level and list, their parents' included."""
 
-    elements: dict[str, Element] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, root: Element | None) -> Styles:
-        """Return the styles of `word/styles.xml`."""
+    def __init__(self, root: Element | None) -> None:
         found = root.iter(f"{W}style") if root is not None else ()
-        return cls({style.get(f"{W}styleId", ""): style for style in found})
+        self._elements = {style.get(f"{W}styleId", ""): style for style in found}
 
     def heading_level(self, style_id: str | None) -> int | None:
         """Return the level that a style gives its paragraphs, or None for text."""
@@ -149,16 +141,13 @@ class Styles:
 
     def numbering(self, style_id: str | None) -> Numbering | None:
         """Return the list that a style puts its paragraphs into."""
-        for style in self._chain(style_id):
-            found = numbering_of(style.find(f"{W}pPr"))
-            if found is not None:
-                return found
-        return None
+        found = (numbering_of(style.find(f"{W}pPr")) for style in self._chain(style_id))
+        return next(filter(None, found), None)
 
     def _chain(self, style_id: str | None) -> list[Element]:
         chain: list[Element] = []
-        while style_id in self.elements and len(chain) < _DEEPEST:
-            style = self.elements[style_id]
+        while style_id in self._elements and len(chain) < _DEEPEST:
+            style = self._elements[style_id]
             chain.append(style)
             style_id = value_of(style.find(f"{W}basedOn")) or None
         return chain
@@ -236,10 +225,8 @@ class ListLabels:
         return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
 
     def _level(self, list_id: str, depth: int) -> Element | None:
-        for level in self._levels.get(list_id, ()):
-            if level.get(f"{W}ilvl") == str(depth):
-                return level
-        return None
+        levels = self._levels.get(list_id, ())
+        return next((level for level in levels if level.get(f"{W}ilvl") == str(depth)), None)
 
 
 def _number(number: int, form: str) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
 from grounded_rag.ingest.readers._pdf_lines import PdfLine, Segment
 
-_CAPTION = re.compile(r"(?:PdfTable|Figure|Tab\.|Fig\.|Tabelle|Abbildung)\s+[0-9]")
+_CAPTION = re.compile(r"(?:Table|Figure|Tab\.|Fig\.|Tabelle|Abbildung)\s+[0-9]")
 _ALIGNED = 4.0
 _COLUMN_LINES = 5
 _COLUMN_CHARACTERS = 18
@@ -45,14 +45,13 @@ class Fonts:
         return min(_DEEPEST, self.styles.index(_style(line)) + 1)
 
 
-def read_fonts(lines: Iterable[PdfLine]) -> Fonts:
+def read_fonts(lines: Sequence[PdfLine]) -> Fonts:
     """Return the fonts of a document, from all its lines."""
-    every = list(lines)
     weights: Counter[tuple[float, bool]] = Counter()
-    for line in every:
+    for line in lines:
         weights[_style(line)] += len(line.text)
     (body, body_bold), _ = weights.most_common(1)[0]
-    styles = {_style(line) for line in every if _may_head(line, body=body, body_bold=body_bold)}
+    styles = {_style(line) for line in lines if _may_head(line, body=body, body_bold=body_bold)}
     return Fonts(body, body_bold, tuple(sorted(styles, reverse=True)))
 
 
@@ -146,14 +145,11 @@ _COLUMN_START = 60.0
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """Lines that belong together: a heading where `level` is given, else a paragraph.
-
-    It is `close` where it follows the block above without a gap.
-    """
+    """Lines that belong together: a heading where `level` is given, else a paragraph."""
 
     lines: tuple[PdfLine, ...]
     level: int | None
-    close: bool
+    close: bool  # follows the block above without a gap
 
     @property
     def text(self) -> str:

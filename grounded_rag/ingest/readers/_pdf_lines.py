@@ -28,7 +28,7 @@ _LIFTED = 0.08
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Words of one line without a wide gap between them; lengths are points, y grows upward."""
+    """A word, or words of one line without a wide gap; lengths are points, y grows upward."""
 
     text: str
     x0: float
@@ -36,6 +36,7 @@ class Segment:
     y0: float
     y1: float
     bold: bool
+    ends_line: bool = False
 
     @property
     def size(self) -> float:
@@ -80,17 +81,6 @@ class PdfLine:
         return all(segment.bold for segment in self.segments)
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    x0: float
-    x1: float
-    y0: float
-    y1: float
-    bold: bool
-    ends_line: bool = False
-
-
 def read_lines(page: PdfPage) -> list[PdfLine]:
     """Return the lines of a page in content order; what lies on one baseline is one line."""
     textpage = page.get_textpage()
@@ -99,7 +89,7 @@ def read_lines(page: PdfPage) -> list[PdfLine]:
     finally:
         textpage.close()
     lines: list[PdfLine] = []
-    current: list[_Word] = []
+    current: list[Segment] = []
     for word in words:
         if current and not _follows(current[-1], word):
             lines.append(_line_of(current))
@@ -110,20 +100,20 @@ def read_lines(page: PdfPage) -> list[PdfLine]:
     return lines
 
 
-def _follows(before: _Word, word: _Word) -> bool:
+def _follows(before: Segment, word: Segment) -> bool:
     """Whether `word` goes on in the line of `before`."""
     if before.ends_line or word.x0 < before.x0:
         return False
     overlap = min(before.y1, word.y1) - max(before.y0, word.y0)
-    return overlap > min(before.y1 - before.y0, word.y1 - word.y0) / 2
+    return overlap > min(before.size, word.size) / 2
 
 
-def _line_of(words: Sequence[_Word]) -> PdfLine:
-    tallest = max(word.y1 - word.y0 for word in words)
-    floor = min(word.y0 for word in words if word.y1 - word.y0 > _SHRUNK * tallest)
-    groups: list[list[_Word]] = []
+def _line_of(words: Sequence[Segment]) -> PdfLine:
+    tallest = max(word.size for word in words)
+    floor = min(word.y0 for word in words if word.size > _SHRUNK * tallest)
+    groups: list[list[Segment]] = []
     for word in words:
-        small = word.y1 - word.y0 < _SHRUNK * tallest and word.y0 > floor + _LIFTED * tallest
+        small = word.size < _SHRUNK * tallest and word.y0 > floor + _LIFTED * tallest
         shown = replace(word, text=raised(word.text)) if small else word
         joins = groups and (
             word.x0 - groups[-1][-1].x1 <= _GAP * tallest
@@ -136,7 +126,7 @@ def _line_of(words: Sequence[_Word]) -> PdfLine:
     return PdfLine(tuple(_segment_of(group) for group in groups))
 
 
-def _segment_of(words: Sequence[_Word]) -> Segment:
+def _segment_of(words: Sequence[Segment]) -> Segment:
     # The longest word decides the height: a tick or an arrow of another font may be taller.
     longest = max(words, key=lambda word: len(word.text))
     return Segment(
@@ -149,7 +139,7 @@ def _segment_of(words: Sequence[_Word]) -> Segment:
     )
 
 
-def _words(page: PdfPage, textpage: PdfTextPage) -> Iterator[_Word]:
+def _words(page: PdfPage, textpage: PdfTextPage) -> Iterator[Segment]:
     import pypdfium2.raw as pdfium
 
     handle = textpage.raw
@@ -191,22 +181,22 @@ class _Boxes:
         self._handle = textpage.raw
         self._turn = page.get_rotation()
 
-    def word(self, letters: list[str], start: int) -> _Word:
+    def word(self, letters: list[str], start: int) -> Segment:
         last = start + len(letters) - 1
         first_box, last_box = self._place(start), self._place(last)
         heights = (first_box[3] - first_box[1], last_box[3] - last_box[1])
+        taller = first_box if heights[0] >= heights[1] else last_box
         text = "".join(letters)
         if len(letters) > 1 and min(heights) < _SHRUNK * max(heights):
             text = self._lift(letters, start)
-        ends_line = text.endswith(_HYPHEN)
-        return _Word(
+        return Segment(
             text=text.replace(_HYPHEN, "-"),
             x0=min(first_box[0], last_box[0]),
             x1=max(first_box[2], last_box[2]),
-            y0=first_box[1] if heights[0] >= heights[1] else last_box[1],
-            y1=first_box[3] if heights[0] >= heights[1] else last_box[3],
+            y0=taller[1],
+            y1=taller[3],
             bold=self._is_bold(start),
-            ends_line=ends_line,
+            ends_line=text.endswith(_HYPHEN),
         )
 
     def _is_bold(self, index: int) -> bool:
@@ -245,7 +235,7 @@ class _Boxes:
 _DIGITS = re.compile(r"[0-9]+")
 _AT_EDGE = 3
 _TOLERANCE = 4.0
-_SHARE = 0.4
+_SHARE = 0.4  # of all pages that must have a line at the same height
 _LEAST_PAGES = 3
 
 

@@ -24,6 +24,7 @@ from grounded_rag.ingest.structure import (
     heading_spans,
     leading_title,
     raised,
+    repeated,
 )
 from grounded_rag.protocols import ParsedDocument
 
@@ -192,7 +193,6 @@ MAX_UNPACKED = 200_000_000
 
 _CORE_TITLE = "{http://purl.org/dc/elements/1.1/}title"
 _MOST_SPANNED = 60
-_LONGEST_REPEATED = 200
 _FIRST_ROW = 0x20
 
 
@@ -207,11 +207,7 @@ class DocxReader:
     max_unpacked: int = MAX_UNPACKED
 
     def read(self, data: bytes, *, source: str) -> ParsedDocument:
-        """Read `data`; see `grounded_rag.protocols.Reader`.
-
-        Raises:
-            EncryptedError: It needs a password.
-        """
+        """Read `data`; see `grounded_rag.protocols.Reader`."""
         check_size(len(data), source=source, max_bytes=self.max_bytes)
         package = Package(data, source=source, max_unpacked=self.max_unpacked)
         try:
@@ -238,7 +234,7 @@ class _DocxWalk:
     def __init__(self, package: Package) -> None:
         self.out = Composer()
         self._package = package
-        self._styles = Styles.of(package.part("word/styles.xml"))
+        self._styles = Styles(package.part("word/styles.xml"))
         self._labels = ListLabels(package.part("word/numbering.xml"))
         self.inline = InlineReader()
         # The text of paragraphs whose mark is deleted: it goes on in the next paragraph.
@@ -328,12 +324,12 @@ class _DocxWalk:
             properties = cell.find(f"{W}tcPr")
             merged = properties.find(f"{W}vMerge") if properties is not None else None
             if merged is not None and value_of(merged) in ("", "continue"):
-                text = _repeated(above[len(cells)]) if len(cells) < len(above) else ""
+                text = repeated(above[len(cells)]) if len(cells) < len(above) else ""
             else:
                 text = " ".join(part for part in self._cell_lines(cell) if part)
             span = value_of(properties.find(f"{W}gridSpan")) if properties is not None else ""
             count = int(span) if span.isascii() and span.isdigit() and len(span) < 3 else 1
-            cells += [text, *[_repeated(text)] * (min(count, _MOST_SPANNED) - 1)]
+            cells += [text, *[repeated(text)] * (min(count, _MOST_SPANNED) - 1)]
         return cells
 
     def _cell_lines(self, parent: Element) -> Iterator[str]:
@@ -368,11 +364,6 @@ def _children(parent: Element, tag: str) -> Iterator[Element]:
             yield child
         elif child.tag in TRANSPARENT:
             yield from _children(child, tag)
-
-
-def _repeated(text: str) -> str:
-    """Return the text of a spanned cell for its further places; a long one stands once."""
-    return text if len(text) <= _LONGEST_REPEATED else ""
 
 
 def _first_row_is_header(look: Element | None) -> bool:

@@ -64,12 +64,11 @@ class EmailReader:
         require_text(body.text, source=source)
         text = block + body.text
         headings = [
-            *_subject_heading(subject, block),
-            *(
-                Heading(span.start + len(block), span.end + len(block), 2, section.title)
-                for span, section in zip(body.headings, body.sections, strict=True)
-            ),
+            Heading(span.start + len(block), span.end + len(block), 2, section.title)
+            for span, section in zip(body.headings, body.sections, strict=True)
         ]
+        if subject:
+            headings.insert(0, Heading(0, block.index("\n"), 1, subject))
         return ParsedDocument(
             text=text,
             title=subject,
@@ -94,11 +93,6 @@ def _header(message: Message, name: str) -> str:
         return ""
     clean = value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
     return " ".join(clean.split())[:_LONGEST_HEADER]
-
-
-def _subject_heading(subject: str, block: str) -> Iterator[Heading]:
-    if subject:
-        yield Heading(0, block.index("\n"), 1, subject)
 
 
 def _read_body(message: EmailMessage, source: str) -> ParsedDocument:

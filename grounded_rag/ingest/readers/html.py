@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grounded_rag.errors import ReadError
 from grounded_rag.ingest.decoding import MAX_BYTES, check_size, decode, require_text
-from grounded_rag.ingest.structure import Composer, build_sections, heading_spans, raised
+from grounded_rag.ingest.structure import Composer, build_sections, heading_spans, raised, repeated
 from grounded_rag.protocols import ParsedDocument
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 
+# What one cell may span, and how often the cells of one table are repeated: a small file with huge
+# spans must not become a huge text.
 _MOST_COLUMNS = 60
 _MOST_ROWS = 500
-_LONGEST_REPEATED = 200
 _MOST_REPEATS = 2_000
 _LAYOUT_INSIDE = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 
@@ -105,7 +107,6 @@ class _Grid:
     """Spanned cells of one table: those that reach into the rows below, by column."""
 
     spanning: dict[int, _Spanning] = field(default_factory=dict)
-    # How many more times a cell may be repeated: spans must not multiply a page.
     repeats: int = _MOST_REPEATS
 
     def read_row(self, cells: list[LexborNode], text_of: Callable[[LexborNode], str]) -> list[str]:
@@ -114,15 +115,15 @@ class _Grid:
         for cell in cells:
             self._fill(row)
             text = " ".join(text_of(cell).split())
-            repeated = text if len(text) <= _LONGEST_REPEATED else ""
+            further = repeated(text)
             down = _span_of(cell.attributes.get("rowspan"), _MOST_ROWS)
             across = _span_of(cell.attributes.get("colspan"), _MOST_COLUMNS)
             across = 1 + min(across - 1, self.repeats)
             self.repeats -= across - 1
             for column in range(across):
                 if down > 1:
-                    self.spanning[len(row)] = _Spanning(repeated, down - 1)
-                row.append(text if column == 0 else repeated)
+                    self.spanning[len(row)] = _Spanning(further, down - 1)
+                row.append(text if column == 0 else further)
         if cells:
             self._fill(row)
         return row
@@ -187,11 +188,7 @@ class HtmlReader:
 
 
 def html_text(html: str, *, source: str) -> ParsedDocument:
-    """Return what a person sees of decoded HTML.
-
-    Raises:
-        ReadError: It is nested too deeply.
-    """
+    """Return what a person sees of decoded HTML."""
     from selectolax.lexbor import LexborHTMLParser
 
     tree = LexborHTMLParser(html)
@@ -217,25 +214,18 @@ def html_text(html: str, *, source: str) -> ParsedDocument:
 
 
 @dataclass(slots=True)
-class _Counts:
-    hidden: int = 0
-    struck: int = 0
-
-
-@dataclass(slots=True)
 class _HtmlWalk:
     """One pass over a tree; tables walk each of their cells with a composer of its own."""
 
     out: Composer = field(default_factory=Composer)
-    counts: _Counts = field(default_factory=_Counts)
+    left_out: Counter[str] = field(default_factory=Counter)
     depth: int = -1
     verbatim: bool = False
 
     def warnings(self, source: str) -> Iterator[str]:
-        if self.counts.hidden:
-            yield f"{source}: {self.counts.hidden} hidden elements with text were left out."
-        if self.counts.struck:
-            yield f"{source}: {self.counts.struck} struck-out passages were left out."
+        for what in ("hidden elements with text", "struck-out passages"):
+            if self.left_out[what]:
+                yield f"{source}: {self.left_out[what]} {what} were left out."
 
     def children(self, node: LexborNode) -> None:
         child = node.first_child
@@ -257,10 +247,10 @@ class _HtmlWalk:
         if tag in _SKIPPED:
             return
         if _is_hidden(node, tag):
-            self.counts.hidden += bool(node.text().strip())
+            self.left_out["hidden elements with text"] += bool(node.text().strip())
             return
         if tag in _STRUCK:
-            self.counts.struck += bool(node.text().strip())
+            self.left_out["struck-out passages"] += bool(node.text().strip())
             return
         if tag in _HEADINGS:
             self.out.heading(self.inline(node), _HEADINGS[tag])
@@ -271,13 +261,13 @@ class _HtmlWalk:
         elif tag in ("ul", "ol", "menu"):
             self._list(node, numbered=tag == "ol")
         elif tag == "pre":
-            self._verbatim(node)
+            before, self.verbatim = self.verbatim, True
+            self._block(node)
+            self.verbatim = before
         elif tag == "table":
             self._table(node)
         elif tag in _BLOCKS:
-            self.out.break_block(2)
-            self.children(node)
-            self.out.break_block(2)
+            self._block(node)
         elif tag == "li":
             self.out.item("- ")
             self.children(node)
@@ -286,7 +276,7 @@ class _HtmlWalk:
 
     def inline(self, node: LexborNode) -> str:
         """Return the text of a node by itself, with the same things left out."""
-        inner = _HtmlWalk(counts=self.counts)
+        inner = _HtmlWalk(left_out=self.left_out)
         inner.children(node)
         return inner.out.text()
 
@@ -295,32 +285,26 @@ class _HtmlWalk:
         gap = 1 if self.depth else 2
         self.out.break_block(gap)
         number = _integer(node.attributes.get("start"), 1)
-        child = node.first_child
-        while child is not None:
-            if child.is_element_node and child.tag == "li" and not _is_hidden(child, "li"):
+        for child in _elements(node):
+            if child.tag == "li" and not _is_hidden(child, "li"):
                 number = _integer(child.attributes.get("value"), number)
                 self.out.item("  " * self.depth + (f"{number}. " if numbered else "- "))
                 self.children(child)
                 number += 1
-            elif child.is_element_node:
+            else:
                 self._element(child)
-            child = child.next
         self.out.break_block(gap)
         self.depth -= 1
 
-    def _verbatim(self, node: LexborNode) -> None:
+    def _block(self, node: LexborNode) -> None:
         self.out.break_block(2)
-        before, self.verbatim = self.verbatim, True
         self.children(node)
-        self.verbatim = before
         self.out.break_block(2)
 
     def _table(self, node: LexborNode) -> None:
         table = read_table(node, text_of=self.inline, is_hidden=_is_hidden)
         if table is None:
-            self.out.break_block(2)
-            self.children(node)
-            self.out.break_block(2)
+            self._block(node)
             return
         if table.caption:
             self.out.line(table.caption)

@@ -40,31 +40,26 @@ class PdfReader:
     max_bytes: int = MAX_BYTES
 
     def read(self, data: bytes, *, source: str) -> ParsedDocument:
-        """Read `data`; see `grounded_rag.protocols.Reader`.
-
-        Raises:
-            EncryptedError: It needs a password.
-            NoTextError: It holds pictures only.
-        """
+        """Read `data`; see `grounded_rag.protocols.Reader`."""
         check_size(len(data), source=source, max_bytes=self.max_bytes)
         with PDFIUM:
-            loaded = _load(data, source)
-        if not any(loaded.pages):
+            loaded, title = _load(data, source)
+        if not any(loaded):
             raise NoTextError(
-                f"{source}: none of its {len(loaded.pages)} pages holds text: it is scanned.",
+                f"{source}: none of its {len(loaded)} pages holds text: it is scanned.",
                 hint="Run it through OCR first, for example ocrmypdf, and ingest the result.",
             )
-        pages, heads = strip_running_heads(loaded.pages)
+        pages, heads = strip_running_heads(loaded)
         made = _compose(pages)
         return ParsedDocument(
             text=made.text,
-            title=_title(loaded.title, made.headings),
+            title=_title(title, made.headings),
             media_type="application/pdf",
             sections=build_sections(len(made.text), made.headings, made.pages),
             pages=made.pages,
             headings=heading_spans(made.headings),
             metadata={"running_heads": list(heads)} if heads else {},
-            warnings=tuple(_warnings(loaded.pages, made, source)),
+            warnings=tuple(_warnings(loaded, made, source)),
         )
 
 
@@ -78,13 +73,8 @@ class _Composed:
     moved: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    pages: list[list[PdfLine]]
-    title: str
-
-
-def _load(data: bytes, source: str) -> _Loaded:
+def _load(data: bytes, source: str) -> tuple[list[list[PdfLine]], str]:
+    """Return the lines of each page, and the title among the properties."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 
@@ -110,7 +100,7 @@ def _load(data: bytes, source: str) -> _Loaded:
         for page in document:
             pages.append(read_lines(page))
             page.close()
-        return _Loaded(pages, title)
+        return pages, title
     except pypdfium2.PdfiumError as error:
         raise ReadError(
             f"{source}: a page of the PDF is damaged.", hint="Open it and save it again as PDF."

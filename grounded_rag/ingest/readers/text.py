@@ -90,15 +90,10 @@ class MarkdownReader:
     max_bytes: int = MAX_BYTES
 
     def read(self, data: bytes, *, source: str) -> ParsedDocument:
-        """Read `data`; see `grounded_rag.protocols.Reader`.
-
-        Raises:
-            ManifestError: The front matter cannot be read.
-        """
+        """Read `data`; see `grounded_rag.protocols.Reader`."""
         check_size(len(data), source=source, max_bytes=self.max_bytes)
         decoded = decode(data, source=source)
-        front = split_front_matter(decoded.text, source=source)
-        text = front.body
+        values, text = split_front_matter(decoded.text, source=source)
         require_text(text, source=source)
         headings = find_headings(text)
         return ParsedDocument(
@@ -107,7 +102,7 @@ class MarkdownReader:
             media_type="text/markdown",
             sections=build_sections(len(text), headings),
             headings=heading_spans(headings),
-            metadata=front.values,
+            metadata=values,
             warnings=decoded.warnings,
         )
 
