@@ -117,11 +117,8 @@ def _filters(where: list[str]) -> dict[str, Any]:
 def show_stream(events: Iterable[Event], *, as_json: bool, trace: bool = False) -> Answer:
     """Show events as they come and return the answer that the last one carries.
 
-    Args:
-        events: The events.
-        as_json: Whether to print each event as a line of JSON on standard output; otherwise lines
-            for a person go to standard error, and the answer is left to the caller.
-        trace: Whether the answer's JSON includes the trace.
+    As JSON each event is a line on standard output; for a person lines go to standard error, and
+    the answer is left to the caller.
     """
     screen = console(stderr=True)
     for event in events:

@@ -128,9 +128,7 @@ _MARKS = {
 def verification_view(verification: Verification, *, restates: bool = True) -> RenderableType:
     """Return the verdict on each claim, with what decided and what ships in its place.
 
-    Args:
-        verification: The verification.
-        restates: Whether the policy lets the source's own words ship in the place of a claim.
+    `restates`: the policy lets the source's own words ship in the place of a claim.
     """
     lines: list[RenderableType] = [line(f"outcome: {verification.outcome}", "bold")]
     for verdict in verification.claims:

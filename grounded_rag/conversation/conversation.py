@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from anyio import to_thread
 from pydantic import Field, JsonValue
@@ -23,47 +23,38 @@ if TYPE_CHECKING:
 
 
 class Outdated(Frozen):
-    """An earlier answer that no longer holds against the index as it is now.
-
-    Attributes:
-        turn: 1-based number of the turn.
-        question: Its question.
-        reasons: One sentence a claim that does not hold, or a source that is outdated since.
-    """
+    """An earlier answer that no longer holds against the index as it is now."""
 
     kind: Literal["outdated"] = "outdated"
-    turn: Annotated[int, Field(ge=1)]
-    question: str
-    reasons: tuple[str, ...]
+    turn: int = Field(ge=1, description="1-based number of the turn.")
+    question: str = Field(description="Its question.")
+    reasons: tuple[str, ...] = Field(
+        description="One sentence per claim that does not hold, or source that is outdated since."
+    )
 
 
 class Understood(Frozen):
-    """How a question was understood.
-
-    Attributes:
-        asked: The question as it was asked.
-        question: The same made self-standing; equal to `asked` where it stood alone.
-    """
+    """How a question was understood."""
 
     kind: Literal["understood"] = "understood"
-    asked: str
-    question: str
+    asked: str = Field(description="The question as it was asked.")
+    question: str = Field(
+        description="The same made self-standing; equal to `asked` where it stood alone."
+    )
 
 
 class Turn(Frozen):
-    """One question of a conversation and its answer.
+    """One question of a conversation and its answer."""
 
-    Attributes:
-        asked: The question as it was asked.
-        question: The self-standing question that was answered.
-        answer: The answer or the refusal; its `question` is the self-standing one.
-        outdated: Earlier answers that were found not to hold any more when this was asked.
-    """
-
-    asked: str
-    question: str
-    answer: Answer
-    outdated: tuple[Outdated, ...] = ()
+    asked: str = Field(description="The question as it was asked.")
+    question: str = Field(description="The self-standing question that was answered.")
+    answer: Answer = Field(
+        description="The answer or the refusal; its `question` is the self-standing one."
+    )
+    outdated: tuple[Outdated, ...] = Field(
+        default=(),
+        description="Earlier answers that were found not to hold any more when this was asked.",
+    )
 
 
 ConversationEvent = Understood | Outdated | Event

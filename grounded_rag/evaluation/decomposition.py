@@ -6,22 +6,17 @@ model whose output is checked: nothing may get lost, and nothing may come in.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
-from weakref import WeakKeyDictionary
 
-import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
-from grounded_rag.errors import GroundedRAGError, PromptError
-from grounded_rag.generate.clients import Connection, connect
+from grounded_rag.errors import PromptError
+from grounded_rag.generate.clients import ModelCalls
 from grounded_rag.generate.messages import BuiltMessages
-from grounded_rag.generate.provider_errors import provider_error, root_cause
-from grounded_rag.generate.responses import Ending, ending_of, usage_of
 from grounded_rag.protocols import Grade, Judge, JudgeItem, Judgement, JudgeRequest, Opinion
 from grounded_rag.resources import prompts_dir
 from grounded_rag.text.sentences import split_sentences
@@ -207,21 +202,15 @@ class ModelDecomposer:
         Raises:
             PromptError: There is no readable prompt, or it has no version line.
         """
-        self._model = model
-        self._client = client
+        self._calls = ModelCalls(model, client, timeout=timeout)
         self._prompt = _load_prompt(prompts_dir() if prompts is None else Path(prompts))
         self._max_output_tokens = max_output_tokens
-        self._timeout = timeout
-        # A client keeps connections that belong to the loop they were first used in.
-        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection] = (
-            WeakKeyDictionary()
-        )
 
     @property
     def name(self) -> str:
         """Model, and the version line of the prompt."""
         version, _, _ = self._prompt.partition("\n")
-        return f"{self._model or 'default model'} ({version.strip('<!-> ')})"
+        return f"{self._calls.model or 'default model'} ({version.strip('<!-> ')})"
 
     async def decompose(self, claims: Sequence[str], *, question: str | None = None) -> Decomposed:
         """Return the parts of each claim, in order; one call for all of them.
@@ -233,37 +222,19 @@ class ModelDecomposer:
         """
         if not claims:
             return Decomposed(claims=())
-        loop = asyncio.get_running_loop()
-        if loop not in self._connections:
-            self._connections[loop] = connect(self._model, self._client)
-        connection = self._connections[loop]
-        responses: list[Any] = []
-        parsed: AtomicClaims | None = None
-        try:
-            with anyio.fail_after(self._timeout):
-                parsed = await connection.call(
-                    self._messages(claims, question),
-                    AtomicClaims,
-                    max_output_tokens=self._max_output_tokens,
-                    on_response=responses.append,
-                )
-        except GroundedRAGError:
-            raise
-        except Exception as error:
-            # instructor wraps whatever happens; without a response, the call itself failed.
-            if not responses:
-                raise provider_error(root_cause(error), connection.provider) from error
-        # The stop reason comes first: an output that was cut may lack the last parts.
-        ending = ending_of(responses[-1] if responses else None)
-        if ending not in (Ending.COMPLETE, Ending.UNSTATED):
-            parsed = None
-        by_number = {entry.number: entry.parts for entry in parsed.claims} if parsed else {}
+        reply = await self._calls.ask(
+            self._messages(claims, question),
+            AtomicClaims,
+            max_output_tokens=self._max_output_tokens,
+        )
+        split = reply.parsed.claims if reply.parsed is not None else ()
+        by_number = {entry.number: entry.parts for entry in split}
         return Decomposed(
             claims=tuple(
                 checked_parts(claim, by_number.get(number, ()), question=question)
                 for number, claim in enumerate(claims, start=1)
             ),
-            usage=sum((usage_of(each) for each in responses), Usage()),
+            usage=reply.usage,
         )
 
     def _messages(self, claims: Sequence[str], question: str | None) -> BuiltMessages:

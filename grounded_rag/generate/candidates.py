@@ -33,30 +33,17 @@ class CandidateKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One citable piece of a chunk.
+    """One citable piece of a chunk."""
 
-    Attributes:
-        chunk: Position of its chunk in the request, from 0.
-        span: Its place in the chunk's text.
-        text: The characters there.
-        kind: Sentence, list item or table row.
-        context: Table header or list introduction: read with it, and part of the chunk's text.
-        context_span: Where that stands, or None.
-        headings: Title and all headings above it: navigation, never evidence.
-        heading: The nearest of them, or "".
-        previous: Position in the list of candidates of the one before it under the same heading
-            of its chunk, or None.
-    """
-
-    chunk: int
-    span: Span
+    chunk: int  # Position of its chunk in the request, from 0
+    span: Span  # Its place in the chunk's text
     text: str
     kind: CandidateKind
-    context: str
+    context: str  # Table header or list introduction: read with it, and part of the chunk's text
     context_span: Span | None
-    headings: str
-    heading: str
-    previous: int | None
+    headings: str  # Title and all headings above it: navigation, never evidence
+    heading: str  # The nearest of them, or ""
+    previous: int | None  # The candidate before it under the same heading of its chunk
 
 
 def find_candidates(chunks: Sequence[RetrievedChunk]) -> list[Candidate]:
@@ -230,11 +217,6 @@ def row_claim(row: str, header: str, question: Question) -> str:
     """Return a row as it is told: its first cell and the columns asked about.
 
     Where the question names no column, all of them; where the header does not fit, the cells.
-
-    Args:
-        row: The row.
-        header: The table's header row, or "".
-        question: The question.
     """
     cells, names, chosen = _chosen(row, header, question)
     if not names:
@@ -244,13 +226,7 @@ def row_claim(row: str, header: str, question: Question) -> str:
 
 
 def row_reading(row: str, header: str, question: Question) -> str:
-    """Return the same as it is compared: "column: cell" pairs, the first column among them.
-
-    Args:
-        row: The row.
-        header: The table's header row, or "".
-        question: The question.
-    """
+    """Return the same as it is compared: "column: cell" pairs, the first column among them."""
     cells, names, chosen = _chosen(row, header, question)
     if not names:
         return ", ".join(cell for cell in cells if cell)
@@ -321,12 +297,6 @@ def claim_of(
 
     A sentence that points back ("It …", "In that case …") takes the one before it along; one
     that opens a list takes its items; an item takes the sentence that opens its list.
-
-    Args:
-        index: Position of the candidate.
-        candidates: All candidates, in the order of their text.
-        chunks: The chunks of the request.
-        question: The question, which decides on the columns of a table.
     """
     candidate = candidates[index]
     chunk = chunks[candidate.chunk].chunk

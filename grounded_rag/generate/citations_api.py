@@ -206,17 +206,11 @@ def _block(document: SentDocument, chunk: RetrievedChunk, form: BlockForm) -> di
 
 
 class SentDocument(Frozen):
-    """A chunk as it was sent: its sentences, each a citable block.
-
-    Attributes:
-        chunk_id: The chunk.
-        text: Its text.
-        blocks: Citable sentences, in code points of `text`, in order.
-    """
+    """A chunk as it was sent: its sentences, each a citable block."""
 
     chunk_id: str
     text: str
-    blocks: tuple[Span, ...]
+    blocks: tuple[Span, ...]  # Citable sentences, in code points of `text`, in order
 
 
 class _Piece(Frozen):
@@ -228,10 +222,6 @@ class _Piece(Frozen):
 
 def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft:
     """Return the draft that a response's text blocks amount to. Pure.
-
-    Args:
-        content: Blocks of the response, as objects or mappings; others than text are left out.
-        documents: What was sent, in the order of its indexes.
 
     Returns:
         One claim a sentence; a sentence without a pointer is an uncited claim, which verification

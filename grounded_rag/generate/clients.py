@@ -40,32 +40,20 @@ _EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openro
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Shape]):
-    """What one call gave.
+    """What one call gave."""
 
-    Attributes:
-        parsed: What instructor read, or None; never read where the output was cut or refused.
-        response: The last raw response, or None.
-        ending: How it ended.
-        usage: Tokens of all responses.
-    """
-
+    # None where nothing could be read; never read where the output was cut or refused.
     parsed: Shape | None
-    response: Any
+    response: Any  # The last raw one
     ending: Ending
-    usage: Usage
+    usage: Usage  # Tokens of all responses
 
 
 class ModelCalls:
     """Calls of one model, each with a time limit."""
 
     def __init__(self, model: str | None, client: Any | None, *, timeout: float) -> None:
-        """Choose a model; nothing is sent and no key is looked for yet.
-
-        Args:
-            model: "provider/model"; None takes `config.DEFAULT_MODEL` on Anthropic.
-            client: The user's own client, or None.
-            timeout: Most seconds for one call, the SDK's own retries included.
-        """
+        """Choose a model, as for `connect`; nothing is sent and no key is looked for yet."""
         self.model = model
         self.client = client
         self.timeout = timeout
@@ -76,7 +64,7 @@ class ModelCalls:
         )
 
     def connection(self) -> Connection:
-        """Return the connection of the running event loop."""
+        """Return the connection of the running event loop, made at its first use."""
         loop = asyncio.get_running_loop()
         if loop not in self._connections:
             self._connections[loop] = connect(self.model, self.client)
@@ -92,12 +80,8 @@ class ModelCalls:
     ) -> Reply[Shape]:
         """Make one call and look at how it ended before anything is read.
 
-        Args:
-            messages: What to send.
-            shape: Response model.
-            max_output_tokens: Limit of the output.
-            steady: Whether to ask for temperature 0 where the provider takes it. Anthropic's
-                current models do not.
+        `steady` asks for temperature 0 where the provider takes it; Anthropic's current models
+        do not.
 
         Raises:
             MissingKeyError: There are no credentials.
@@ -140,22 +124,15 @@ class ModelCalls:
 
 @dataclass(slots=True)
 class Connection:
-    """An instructor client and how to talk to it.
+    """An instructor client and how to talk to it."""
 
-    Attributes:
-        create: The client's `create`, blocking or not.
-        provider: Provider's name.
-        model: Model to ask for, or None where the client itself knows.
-        anthropic: Whether it takes Anthropic's form of messages.
-        sdk: The asynchronous client of the anthropic SDK underneath, which can stream; or None.
-        limit: What the provider calls the limit of the output; found out by the first call.
-    """
-
-    create: Callable[..., Any]
+    create: Callable[..., Any]  # The client's `create`, blocking or not
     provider: str
-    model: str | None
-    anthropic: bool
+    model: str | None  # None where the client itself knows
+    anthropic: bool  # Whether it takes Anthropic's form of messages
+    # The asynchronous client of the anthropic SDK underneath, which can stream.
     sdk: Any | None = None
+    # What the provider calls the limit of the output; found out by the first call.
     limit: str = _LIMIT
 
     @property

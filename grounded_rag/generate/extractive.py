@@ -35,17 +35,11 @@ _FEW_TERMS = 2
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What can be said to one part of a question.
+    """What can be said to one part of a question."""
 
-    Attributes:
-        text: The part, a literal span of the question.
-        confidence: Log-odds that the first claim answers it.
-        claims: The best claims, whatever the confidence.
-    """
-
-    text: str
-    confidence: float
-    claims: tuple[Claim, ...]
+    text: str  # The part, a literal span of the question
+    confidence: float  # Log-odds that the first claim answers it
+    claims: tuple[Claim, ...]  # The best claims, whatever the confidence
 
 
 class ExtractiveGenerator:
@@ -86,11 +80,7 @@ class ExtractiveGenerator:
         self._threshold = threshold
 
     async def generate(self, request: GenerationRequest) -> Generation:
-        """Return a draft; it has no claims where no sentence answers.
-
-        Args:
-            request: Question, chunks, and for a second attempt what not to say again.
-        """
+        """Return a draft; it has no claims where no sentence answers."""
         # Scoring is work for the processor: the event loop stays free.
         draft = await anyio.to_thread.run_sync(partial(self.draft, request))
         return Generation(draft=draft, model=self.name)
@@ -117,11 +107,7 @@ class ExtractiveGenerator:
     def assess(self, request: GenerationRequest) -> tuple[Assessment, ...]:
         """Return the best that can be said to each part of the question, and how sure that is.
 
-        Args:
-            request: The request.
-
-        Returns:
-            One assessment a part. Where no part of several is answered, one of the whole.
+        Where no part of several is answered, the question as a whole is assessed instead.
         """
         candidates = find_candidates(request.chunks)
         parts = [span.of(request.question) for span in question_parts(request.question)]

@@ -86,12 +86,7 @@ class Overlap:
         return self._share(self._found(index))
 
     def features(self, index: int, likeness: Likeness) -> Features:
-        """Return the features of a candidate.
-
-        Args:
-            index: Its position.
-            likeness: What an embedding says of it; zeros without one.
-        """
+        """Measure a candidate; without an embedding `likeness` is all zeros."""
         question = self._question
         candidate = self._candidates[index]
         own = self._own[index]
@@ -215,11 +210,8 @@ def match_stems(terms: Sequence[Term], vocabulary: Mapping[str, str]) -> list[Ma
 
     Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
     longer words and everyday synonyms less. One pass for all sentences keeps this off the hot path.
-
-    Args:
-        terms: Terms of the question.
-        vocabulary: All stems of the passages, each with a word that has it: a typing error near
-            the end of a word can change its stem altogether.
+    The vocabulary has a word for each stem of the passages: a typing error near the end of a word
+    can change its stem altogether.
     """
     return [_matches(term.word, vocabulary) for term in terms]
 
@@ -303,10 +295,6 @@ def as_meant(question: str, candidates: Sequence[Candidate]) -> str:
     """Return a question with its mistyped words replaced by words of the passages.
 
     Only what is compared changes; what is asked is quoted as it stands.
-
-    Args:
-        question: The question, or a part of it.
-        candidates: What it may be answered with.
     """
     if guess_language(question) not in ("en", None):
         return question

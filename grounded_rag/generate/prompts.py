@@ -61,23 +61,14 @@ class ExampleAnswer(_Part):
 
 
 class Example(_Part):
-    """A question with passages, and its answer in either wording.
+    """A question with passages, and its answer in either wording."""
 
-    Attributes:
-        shows: What the example is for, in a few words.
-        question: The question.
-        as_of: The day to answer for, or None.
-        passages: What may be cited.
-        source: The answer in whole sentences of the passages.
-        own: The answer in words of its own.
-    """
-
-    shows: str
+    shows: str  # What the example is for, in a few words
     question: str
     as_of: dt.date | None = None
     passages: tuple[ExamplePassage, ...] = Field(min_length=1)
-    source: ExampleAnswer
-    own: ExampleAnswer
+    source: ExampleAnswer  # In whole sentences of the passages
+    own: ExampleAnswer  # In words of its own
 
     @model_validator(mode="after")
     def _check(self) -> Example:
@@ -94,11 +85,7 @@ class Example(_Part):
         return self
 
     def chunks(self, number: int) -> tuple[RetrievedChunk, ...]:
-        """Return the passages as chunks; their ids are the labels that they are shown under.
-
-        Args:
-            number: Number of the example.
-        """
+        """Return the passages as chunks; their ids are the labels that they are shown under."""
         return tuple(
             _chunk(f"EX{number}-{rank}", rank, passage)
             for rank, passage in enumerate(self.passages, start=1)
@@ -134,13 +121,7 @@ def read_examples(text: str) -> tuple[Example, ...]:
 
 
 def show_examples(examples: tuple[Example, ...], form: ExampleForm, *, own_words: bool) -> str:
-    """Return the examples as a part of a system prompt.
-
-    Args:
-        examples: The examples.
-        form: How evidence is pointed at.
-        own_words: Whether claims are in words of their own.
-    """
+    """Return the examples as a part of a system prompt."""
     shown = (
         _with_citations(number, example, own_words)
         if form == "citations"
@@ -243,15 +224,10 @@ _FILES: dict[PromptKind, _Files] = {
 
 
 class Wording(Frozen):
-    """What a prompt says about the words of a claim.
+    """What a prompt says about the words of a claim."""
 
-    Attributes:
-        rules: Text in the place of `$wording`.
-        examples: Text in the place of `$examples`.
-    """
-
-    rules: str = ""
-    examples: str = ""
+    rules: str = ""  # In the place of `$wording`
+    examples: str = ""  # In the place of `$examples`
 
 
 class PromptSet(Frozen):
@@ -259,21 +235,21 @@ class PromptSet(Frozen):
 
     Documents, questions and claims never pass through a template: values are inserted once,
     after the template was read, so a `$` in them stays a `$`.
-
-    Attributes:
-        answer: Template of the system prompt, with `$refusal`; it may have `$wording` and
-            `$examples`.
-        reask: Template of the second attempt, with `$failed`, `$kept` and `$note`.
-        refusal: The refusal string of this folder.
-        source: Wording where nothing can confirm a claim in the model's own words.
-        own: Wording where something can.
     """
 
-    answer: str
-    reask: str
-    refusal: str
-    source: Wording = Wording()
-    own: Wording = Wording()
+    answer: str = Field(
+        description="Template of the system prompt, with `$refusal`; it may have `$wording` and "
+        "`$examples`."
+    )
+    reask: str = Field(
+        description="Template of the second attempt, with `$failed`, `$kept` and `$note`."
+    )
+    refusal: str = Field(description="The refusal string of this folder.")
+    source: Wording = Field(
+        default=Wording(),
+        description="Wording where nothing can confirm a claim in the model's own words.",
+    )
+    own: Wording = Field(default=Wording(), description="Wording where something can.")
 
     @classmethod
     def load(cls, folder: Path | None = None, *, kind: PromptKind = "copy") -> PromptSet:
@@ -322,9 +298,7 @@ class PromptSet(Frozen):
     def system(self, refusal: str, *, own_words: bool = False) -> str:
         """Return the system prompt with the refusal string in force.
 
-        Args:
-            refusal: The refusal string.
-            own_words: Whether something can confirm claims in the model's own words.
+        `own_words` says that something can confirm claims in the model's own words.
         """
         wording = self.own if own_words else self.source
         return _fill(self.answer, refusal=refusal, wording=wording.rules, examples=wording.examples)
@@ -351,7 +325,6 @@ def _placeholders(template: str) -> set[str]:
 
 
 def _wording(root: Path, kind: PromptKind, used: set[str], *, own_words: bool) -> Wording:
-    """Return the blocks that an answer prompt asks for, in one of the two wordings."""
     name = "wording_own.md" if own_words else "wording_source.md"
     rules = read_prompt(root, name) if "wording" in used else ""
     if "examples" not in used:
@@ -384,10 +357,6 @@ def _read(root: Path, name: str) -> str:
 
 def read_prompt(folder: Path | None, name: str) -> str:
     """Return the text of a prompt without placeholders, its version line left out.
-
-    Args:
-        folder: Folder of one's own prompts; None reads the built-in one.
-        name: Name of the file.
 
     Raises:
         PromptError: It cannot be read, or does not start with a version comment.

@@ -72,46 +72,28 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One content word of a question.
-
-    Attributes:
-        word: The word.
-        weight: How much it tells, 0 to 1: rare words and names more.
-        name: Whether it looks like a name: capitalised inside the sentence, or a code.
-        number: Whether it is a number, a day of the week or a month.
-        head: Whether it only names the class of the answer ("which *country*"): an answer
-            seldom repeats it.
-        degree: Whether it is a superlative or ordinal ("first", "largest"), or what is counted
-            ("how many *keys*"), which must hold.
-        borrowed: Whether it comes from another part of the same question.
-    """
+    """One content word of a question."""
 
     word: Word
-    weight: float
-    name: bool = False
-    number: bool = False
+    weight: float  # How much it tells, 0 to 1: rare words and names more
+    name: bool = False  # Capitalised inside the sentence, or a code
+    number: bool = False  # A number, a day of the week or a month
+    # It only names the class of the answer ("which *country*"): an answer seldom repeats it.
     head: bool = False
+    # A superlative or ordinal ("first"), or what is counted ("how many *keys*"): it must hold.
     degree: bool = False
-    borrowed: bool = False
+    borrowed: bool = False  # From another part of the same question
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, taken apart.
-
-    Attributes:
-        text: The question as it stands.
-        terms: Its content words, question words left out.
-        stems: Stems of all its words.
-        wanted: Kind of answer asked for.
-        negated: Whether it asks for what is not the case.
-    """
+    """A question, taken apart."""
 
     text: str
-    terms: tuple[Term, ...]
-    stems: frozenset[str]
+    terms: tuple[Term, ...]  # Content words, question words left out
+    stems: frozenset[str]  # Of all its words
     wanted: Wanted
-    negated: bool
+    negated: bool  # It asks for what is not the case
 
     @property
     def total(self) -> float:
@@ -139,12 +121,7 @@ _HEAD = re.compile(r"\b(?:what|which|welche[rsnm]?|quel(?:le)?s?)\s+", re.IGNORE
 
 
 def analyse(question: str, *, language: str | None = None) -> Question:
-    """Take a question apart.
-
-    Args:
-        question: The question.
-        language: Passed on to the stemmer.
-    """
+    """Take a question apart; `language` is passed on to the stemmer."""
     tokens = tokenize(question, language=language)
     first = tokens[0].start if tokens else -1
     lists = _words()
@@ -264,13 +241,8 @@ def is_specific(wanted: Wanted) -> bool:
 def holds_kind(question: Question, text: str) -> float:
     """Return how clearly `text` holds the asked-for kind, beyond what the question says itself.
 
-    Args:
-        question: The question.
-        text: A sentence, or a table row with its header.
-
-    Returns:
-        1.0 for a number with the right unit, a date, a name; less where only words hint at it;
-        1.0 where no particular kind is asked for.
+    1.0 stands for a number with the right unit, a date, a name, and wherever no particular kind
+    is asked for; less where only words hint at it.
     """
     wanted = question.wanted
     if not is_specific(wanted):

@@ -196,15 +196,7 @@ def _some(usage: Any, *fields: str) -> int:
 def undrafted(
     ending: Ending, *, word: str, usage: Usage, model: str, written: str = ""
 ) -> Generation:
-    """Return a generation without a draft.
-
-    Args:
-        ending: How the last call ended.
-        word: The provider's own word for it, or "".
-        usage: Tokens of all calls.
-        model: Provider and model, for people.
-        written: What the model wrote instead; its beginning goes into the detail.
-    """
+    """Return a generation without a draft; its detail says why, and how what was written began."""
     stop, detail = {
         Ending.REFUSED: (StopReason.REFUSED, "The model refused to answer."),
         Ending.CUT: (StopReason.TRUNCATED, "The output was cut, also with twice the limit."),

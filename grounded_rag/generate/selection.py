@@ -25,32 +25,21 @@ _TOLERANCE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its scores.
+    """A candidate with its scores."""
 
-    Attributes:
-        index: Its position in the list of candidates.
-        choice: Order among the candidates of one question; higher is better.
-        features: What both scores rest on.
-        missing: Stems of the names and numbers of the question that it does not carry.
-    """
-
-    index: int
-    choice: float
+    index: int  # Position in the list of candidates
+    choice: float  # Higher is better, among the candidates of one question
     features: Features
-    missing: frozenset[str]
+    missing: frozenset[str]  # Stems of the question's names and numbers that it does not carry
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The chosen candidates of one part of a question, the best first, and how sure that is.
+    """The chosen candidates of one part of a question, the best first, and how sure that is."""
 
-    Attributes:
-        indices: Positions in the list of candidates; empty where there is none at all.
-        confidence: Log-odds that the first one answers.
-    """
-
+    # Positions in the list of candidates; empty where there is none at all.
     indices: tuple[int, ...]
-    confidence: float
+    confidence: float  # Log-odds that the first one answers
 
 
 def select(
@@ -65,16 +54,9 @@ def select(
 ) -> Selection:
     """Choose what answers one part of a question.
 
-    Args:
-        question: The part.
-        candidates: All candidates.
-        compare: Likeness of candidates, given by their positions, to the part; zeros without
-            an embedding.
-        ranker: What to choose by, and what to decline by.
-        excluded: Positions that must not be chosen.
-        outdated: Numbers of the chunks whose documents do not hold; a sentence of one is chosen
-            only if no current sentence says as much.
-        successors: For outdated chunks, the numbers of the chunks of what replaced them.
+    `excluded` are positions of candidates. `outdated` are numbers of chunks whose documents do not
+    hold: a sentence of one is chosen only if no current sentence says as much. `successors` has,
+    for each, the chunks of what replaced its document.
     """
     overlap = Overlap(question, candidates, outdated=outdated)
     recalls = {

@@ -255,14 +255,12 @@ class _Questions:
 
     @property
     def model(self) -> str:
-        """Provider and model, for names."""
         calls = self._calls
         if calls.client is None:
             return calls.model or f"anthropic/{DEFAULT_MODEL}"
         return calls.model or type(calls.client).__name__
 
     def check(self) -> None:
-        """Find out, without sending anything, whether the provider could be used at all."""
         connect(self._calls.model, self._calls.client)
 
     async def ask(self, body: dict[str, Any], shape: type[AnswerT]) -> Reply[AnswerT]:
@@ -281,7 +279,6 @@ def _as_json(body: dict[str, Any]) -> str:
 
 
 def _trouble(ending: Ending) -> str:
-    """Return why there is no answer, as one sentence."""
     return {
         Ending.CUT: "The judge's output was cut, also with twice the limit.",
         Ending.FULL: "The judge's context window is used up.",

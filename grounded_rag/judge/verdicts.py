@@ -41,15 +41,10 @@ _WORDS: dict[Task, tuple[str, ...]] = {
 
 
 class JudgePrompt(Frozen):
-    """The system prompt of a judge. It is sent as it is: nothing is ever filled into it.
+    """The system prompt of a judge. It is sent as it is: nothing is ever filled into it."""
 
-    Attributes:
-        text: The prompt without its version line.
-        digest: First digits of the SHA-256 of the whole file, for names and fingerprints.
-    """
-
-    text: str
-    digest: str
+    text: str  # Without its version line
+    digest: str  # First digits of the SHA-256 of the whole file, for names and fingerprints
 
     @classmethod
     def load(cls, task: Task, folder: Path | None = None) -> JudgePrompt:

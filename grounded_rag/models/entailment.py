@@ -24,11 +24,6 @@ def windows(text: str, *, room: int, count: Count) -> tuple[str, ...]:
     A window holds whole sentences, and begins with the last sentence of the one before where
     both fit: what two neighbours say together is then seen in one. A sentence that is too long
     by itself is cut between words.
-
-    Args:
-        text: The text.
-        room: Most tokens of a window, at least 1.
-        count: Counts tokens of texts.
     """
     if count([text])[0] <= room:
         return (text,)
@@ -69,14 +64,7 @@ _HINT = 'Name the columns in order: labels=("entailment", "neutral", "contradict
 
 
 class Columns(NamedTuple):
-    """Which column of the logits says what.
-
-    Attributes:
-        width: Number of columns.
-        entailment: Column of the entailment.
-        neutral: Column of "neither", or None.
-        contradiction: Column of the opposite, or None.
-    """
+    """Which column of the logits says what."""
 
     width: int
     entailment: int
@@ -213,12 +201,7 @@ class PairEntailment:
     """What every `EntailmentModel` on a classifier of pairs shares: columns and windows."""
 
     def __init__(self, model: PairClassifier, *, name: str, labels: Sequence[str]) -> None:
-        """Read pairs by `model`.
-
-        Args:
-            model: The classifier.
-            name: Name for fingerprints.
-            labels: What its columns say, in order.
+        """Take a classifier, its name for fingerprints, and what its columns say, in order.
 
         Raises:
             ConfigError: The labels do not tell.

@@ -19,17 +19,11 @@ _SANE_WINDOW = 100_000
 
 
 class Preset(NamedTuple):
-    """A model by a short name.
+    """A model by a short name."""
 
-    Attributes:
-        model: Its name on the model hub.
-        revision: Branch or commit, or None for the default one.
-        labels: What its columns say, where its config does not tell.
-    """
-
-    model: str
-    revision: str | None = None
-    labels: tuple[str, ...] | None = None
+    model: str  # Its name on the model hub
+    revision: str | None = None  # Branch or commit
+    labels: tuple[str, ...] | None = None  # What its columns say, where its config does not tell
 
 
 PRESETS = {

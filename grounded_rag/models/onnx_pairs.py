@@ -140,9 +140,6 @@ class OnnxPairModel:
         Pairs of like length run together, so that there is little padding. A pair beyond
         `max_length` loses the end of its longer text.
 
-        Args:
-            pairs: The pairs; the premise comes first.
-
         Raises:
             ConfigError: The model returns something else than one row of numbers a pair.
         """

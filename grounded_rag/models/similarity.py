@@ -7,13 +7,12 @@ is capped: what was edited into a copy is near it as well.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
+from grounded_rag.models.sentence_cache import SentenceCache
 from grounded_rag.protocols import ClaimCase, SupportCheck
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import TokenVectors
@@ -21,7 +20,6 @@ from grounded_rag.types import Signal
 
 _CAP = 0.75
 _SENTENCES = 60
-_KEPT = 4096
 _COMMON = 1500
 _LEAST = 0.3
 
@@ -35,16 +33,11 @@ class PieceEmbedding(Protocol):
 
 
 class TokenSimilarity:
-    """Similarity of claims to their evidence; vectors of sentences are kept for later claims.
-
-    Safe to be used by several threads at once.
-    """
+    """Similarity of claims to their evidence; vectors of sentences are kept for later claims."""
 
     def __init__(self, embedding: PieceEmbedding) -> None:
         """Use `embedding`; nothing is computed yet."""
-        self._embedding = embedding
-        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
-        self._lock = threading.Lock()
+        self._vectors = SentenceCache(embedding.token_vectors)
 
     def of(self, case: ClaimCase) -> float:
         """Return the similarity of a claim to the statements it cites, about 0 to 0.9."""
@@ -56,7 +49,9 @@ class TokenSimilarity:
                 if (text := span.of(piece.sentence).strip())
             )
         )[:_SENTENCES]
-        claim, *evidence = self._vectors([case.claim.text, *sentences])
+        texts = [case.claim.text, *sentences]
+        found = self._vectors.of(texts)
+        claim, *evidence = (found[text] for text in texts)
         rows = [vectors.rows for vectors in evidence if len(vectors.rows)]
         if not rows or not len(claim.rows):
             return 0.0
@@ -67,20 +62,6 @@ class TokenSimilarity:
         recall = float((nearest * weights).sum() / weights.sum())
         cosine = max(float(claim.mean @ vectors.mean) for vectors in evidence)
         return 0.5 * min(recall, _CAP) + 0.5 * cosine
-
-    def _vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        with self._lock:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        if missing:
-            found.update(zip(missing, self._embedding.token_vectors(missing), strict=True))
-        with self._lock:
-            for text in texts:
-                self._kept[text] = found[text]
-                self._kept.move_to_end(text)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return [found[text] for text in texts]
 
 
 def similarity_check(embedding: PieceEmbedding) -> SupportCheck:
