@@ -14,12 +14,12 @@ from grounded_rag.generate.late_interaction import (
     Likeness,
     QuestionSimilarity,
     SentenceEmbedding,
-    TokenEmbedding,
 )
 from grounded_rag.generate.overlap import as_meant
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select
+from grounded_rag.models.sentence_cache import TokenEmbedding
 from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Claim, Draft

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from operator import mul
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from grounded_rag.generate.question import Question
-from grounded_rag.models.sentence_cache import SentenceCache
+from grounded_rag.models.sentence_cache import SentenceCache, TokenEmbedding
 from grounded_rag.text.words import TokenVectors
 
 _KEPT_PIECES = 65_536
@@ -20,15 +20,6 @@ _LEAST = 0.05
 _COMMON = 0.1
 _COMMON_RANK = 1_000
 _RARE_RANK = 30_000
-
-
-@runtime_checkable
-class TokenEmbedding(Protocol):
-    """An embedding that also gives the vectors of word pieces, as the built-in one does."""
-
-    def token_vectors(self, texts: Sequence[str], /) -> Sequence[TokenVectors]:
-        """Return the pieces of each text, in order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

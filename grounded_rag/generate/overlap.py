@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -22,7 +20,7 @@ from grounded_rag.generate.question import (
     is_specific,
 )
 from grounded_rag.generate.ranking import Features
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.spelling import (
     Abbreviation,
     abbreviations,
@@ -40,11 +38,9 @@ _TYPO_LENGTH = 5
 
 _IN_HEADING = 0.75
 _IN_PREVIOUS = 0.6
-_BESIDE = 0.3
+# A name in the sentence before need not be what this one is about.
+_NAME_IN_PREVIOUS = 0.3
 _FOUND = 0.5
-_POINTING = re.compile(
-    r"(?:It|This|That|These|Those|They|He|She|Its|Their|His|Her|Such|Er|Sie|Es|Dies\w*)\b"
-)
 _OPENING = 60
 _MOST_TERMS = 10
 _MOST_DEFINED = 20
@@ -155,13 +151,11 @@ class Overlap:
     def _found(self, index: int) -> list[float]:
         previous = self._candidates[index].previous
         before = self._own[previous] if previous is not None else frozenset[str]()
-        # A name in the sentence before is what this one is about only if it points back to it.
-        name = _IN_PREVIOUS if _POINTING.match(self._candidates[index].text) else _BESIDE
         return [
             max(
                 strength(matches, self._own[index]),
                 _IN_HEADING * strength(matches, self._above[index]),
-                (name if term.name else _IN_PREVIOUS) * strength(matches, before),
+                (_NAME_IN_PREVIOUS if term.name else _IN_PREVIOUS) * strength(matches, before),
             )
             for term, matches in zip(self._question.terms, self._matches, strict=True)
         ]
@@ -269,7 +263,7 @@ class _Thesaurus(NamedTuple):
 
 @cache
 def _thesaurus() -> _Thesaurus:
-    lists = tomllib.loads(data_file("thesaurus.toml").read_text(encoding="utf-8"))
+    lists = read_table("thesaurus")
     alike = [(_stems_of(row), _stems_of(row)) for row in lists["synonyms"]]
     sides = [row.split(" / ") for row in lists["opposites"]]
     against = [(_stems_of(left), _stems_of(right)) for left, right in sides]

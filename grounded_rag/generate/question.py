@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import data_file, read_table
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.quantities import Quantity
 from grounded_rag.text.words import Word, content_words, guess_language, tokenize
@@ -41,7 +39,6 @@ class _Words(NamedTuple):
     asking: frozenset[str]
     degrees: frozenset[str]
     days_and_months: frozenset[str]
-    class_words: frozenset[str]
     opinion: re.Pattern[str]
     guess: re.Pattern[str]
     wanted: Mapping[Wanted, re.Pattern[str]]
@@ -50,12 +47,11 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    lists = tomllib.loads(data_file("questions.toml").read_text(encoding="utf-8"))
+    lists = read_table("questions")
     return _Words(
         asking=frozenset(lists["asking"]),
         degrees=frozenset(lists["degrees"]),
         days_and_months=frozenset(lists["days_and_months"]),
-        class_words=frozenset(lists["class_words"]),
         opinion=_any_of(lists["opinion"]),
         guess=_any_of(lists["guess"]),
         wanted={Wanted[kind.upper()]: _any_of(found) for kind, found in lists["wanted"].items()},
@@ -210,27 +206,27 @@ def _counted(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
 
 
 def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
-    """Return the starts of the words that name the answer's class: "what *type* of *cell*"."""
-    lists = _words()
+    """Return the starts of the words that name the answer's class: "which *country*"."""
+    asking = _words().asking
     found: set[int] = set()
     for match in _HEAD.finditer(question):
-        following = [token for token in tokens if token.start >= match.end()][:3]
-        if (
-            not following
-            or not following[0].content
-            or following[0].lower in lists.asking - lists.class_words
-        ):
-            continue
-        found.add(following[0].start)
-        for left, right in pairwise(following[1:]):
-            if left.lower == "of" and following[0].lower in lists.class_words:
-                found.add(right.start)
+        following = next((token for token in tokens if token.start >= match.end()), None)
+        if following is not None and following.content and following.lower not in asking:
+            found.add(following.start)
     return frozenset(found)
 
 
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:s)?|\d{3}")
 _RARE = 0.75
 _BY_WORDS_ONLY = 0.6
+_QUANTITIES = (
+    Wanted.NUMBER,
+    Wanted.MONEY,
+    Wanted.PERCENT,
+    Wanted.DATE,
+    Wanted.TIME,
+    Wanted.DURATION,
+)
 
 
 def is_specific(wanted: Wanted) -> bool:
@@ -247,14 +243,13 @@ def holds_kind(question: Question, text: str) -> float:
     wanted = question.wanted
     if not is_specific(wanted):
         return 1.0
-    fits = _QUANTITIES.get(wanted)
-    if fits is not None:
+    if wanted in _QUANTITIES:
         own = [
             quantity
             for quantity in find_quantities(text)
             if not {word.stem for word in tokenize(quantity.text)} <= question.stems
         ]
-        best = max((fits(quantity) for quantity in own), default=0.0)
+        best = max((_fit(wanted, quantity) for quantity in own), default=0.0)
         if best:
             return best
     elif wanted in (Wanted.PERSON, Wanted.PLACE) and _has_new_name(question, text):
@@ -281,44 +276,22 @@ def _is_currency(quantity: Quantity) -> bool:
     )
 
 
-def _is_number(quantity: Quantity) -> float:
-    return float(quantity.kind in ("number", "fraction"))
-
-
-def _is_money(quantity: Quantity) -> float:
-    if _is_currency(quantity) or quantity.unit == "%":
-        return 1.0
-    return 0.4 if quantity.kind == "number" else 0.0
-
-
-def _is_percent(quantity: Quantity) -> float:
-    if quantity.unit == "%":
-        return 1.0
-    return 0.3 if quantity.kind in ("number", "fraction") else 0.0
-
-
-def _is_date(quantity: Quantity) -> float:
-    if quantity.kind == "date" or quantity.unit in ("s", "month"):
-        return 1.0
-    bare = quantity.kind == "number" and not quantity.unit
-    return float(bare and _YEAR.fullmatch(quantity.text.strip()) is not None)
-
-
-def _is_time(quantity: Quantity) -> float:
-    return float(quantity.kind == "time")
-
-
-def _is_duration(quantity: Quantity) -> float:
-    if quantity.unit in ("s", "month"):
-        return 1.0
-    return 0.6 if quantity.kind == "date" else 0.0
-
-
-_QUANTITIES: dict[Wanted, Callable[[Quantity], float]] = {
-    Wanted.NUMBER: _is_number,
-    Wanted.MONEY: _is_money,
-    Wanted.PERCENT: _is_percent,
-    Wanted.DATE: _is_date,
-    Wanted.TIME: _is_time,
-    Wanted.DURATION: _is_duration,
-}
+def _fit(wanted: Wanted, quantity: Quantity) -> float:
+    """Return how well a quantity answers the question for one kind, 0 to 1."""
+    bare = quantity.kind in ("number", "fraction")
+    lasts = quantity.unit in ("s", "month")
+    if wanted is Wanted.NUMBER:
+        return float(bare)
+    if wanted is Wanted.TIME:
+        return float(quantity.kind == "time")
+    if wanted is Wanted.PERCENT:
+        return 1.0 if quantity.unit == "%" else 0.3 * bare
+    if wanted is Wanted.MONEY:
+        money = _is_currency(quantity) or quantity.unit == "%"
+        return 1.0 if money else 0.4 * (quantity.kind == "number")
+    if wanted is Wanted.DURATION:
+        return 1.0 if lasts else 0.6 * (quantity.kind == "date")
+    year = (
+        quantity.kind == "number" and not quantity.unit and _YEAR.fullmatch(quantity.text.strip())
+    )
+    return float(quantity.kind == "date" or lasts or bool(year))

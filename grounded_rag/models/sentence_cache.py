@@ -5,12 +5,23 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+from grounded_rag.text.words import TokenVectors
 
 Vector = TypeVar("Vector")
 
 SENTENCES = 4_096
 """Sentences that a cache keeps unless told otherwise."""
+
+
+@runtime_checkable
+class TokenEmbedding(Protocol):
+    """An embedding that also gives the vectors of word pieces, as the built-in one does."""
+
+    def token_vectors(self, texts: Sequence[str], /) -> Sequence[TokenVectors]:
+        """Return the pieces of each text, in order."""
+        ...
 
 
 class SentenceCache(Generic[Vector]):

@@ -7,15 +7,11 @@ is capped: what was edited into a copy is near it as well.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
-
 import numpy as np
 
-from grounded_rag.models.sentence_cache import SentenceCache
+from grounded_rag.models.sentence_cache import SentenceCache, TokenEmbedding
 from grounded_rag.protocols import ClaimCase, SupportCheck
 from grounded_rag.text.sentences import split_sentences
-from grounded_rag.text.words import TokenVectors
 from grounded_rag.types import Signal
 
 _CAP = 0.75
@@ -24,18 +20,10 @@ _COMMON = 1500
 _LEAST = 0.3
 
 
-class PieceEmbedding(Protocol):
-    """What is used of an embedding; the built-in `MiniLMEmbedding` fits."""
-
-    def token_vectors(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
-        """Return the vectors of each text, in order."""
-        ...
-
-
 class TokenSimilarity:
     """Similarity of claims to their evidence; vectors of sentences are kept for later claims."""
 
-    def __init__(self, embedding: PieceEmbedding) -> None:
+    def __init__(self, embedding: TokenEmbedding) -> None:
         """Use `embedding`; nothing is computed yet."""
         self._vectors = SentenceCache(embedding.token_vectors)
 
@@ -64,7 +52,7 @@ class TokenSimilarity:
         return 0.5 * min(recall, _CAP) + 0.5 * cosine
 
 
-def similarity_check(embedding: PieceEmbedding) -> SupportCheck:
+def similarity_check(embedding: TokenEmbedding) -> SupportCheck:
     """Return a check that reports how similar a claim is to its evidence.
 
     Its signal has the role "info": it is shown, and `support_score` can order claims by it.
@@ -81,7 +69,7 @@ class _SimilarityCheck:
     role = "info"
     __name__ = "similarity"
 
-    def __init__(self, embedding: PieceEmbedding) -> None:
+    def __init__(self, embedding: TokenEmbedding) -> None:
         self._measure = TokenSimilarity(embedding)
 
     def __call__(self, case: ClaimCase) -> Signal:
