@@ -140,7 +140,6 @@ def event_json(event: Event, *, trace: bool) -> str:
 
 
 def _event_line(event: Event) -> Text | None:
-    """Return an event as a line, or None for one that a person need not see."""
     if isinstance(event, Retrieved):
         return Text(f"  {_counted(len(event.chunks), 'passage')} found", style="dim")
     if isinstance(event, Drafting) and event.drafted == 0:

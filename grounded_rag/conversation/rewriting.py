@@ -183,7 +183,6 @@ class _Place(NamedTuple):
 
 
 def _is_phrase(bare: str) -> bool:
-    """Whether a text is a phrase, and no sentence of its own."""
     finite = _rules().finite
     words = (word.strip(",:;").lower() for word in bare.split())
     return finite.isdisjoint(words) and not re.search(r"[.?!:;,]\s", bare)

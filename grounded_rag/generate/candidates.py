@@ -357,7 +357,6 @@ def plain(text: str) -> str:
 
 
 def _items_below(index: int, candidates: Sequence[Candidate]) -> list[int]:
-    """Return the items of the list that the candidate opens, as far as the limits allow."""
     opener = candidates[index]
     items: list[int] = []
     for number in range(index + 1, min(index + 1 + _MOST_ITEMS, len(candidates))):

@@ -214,8 +214,6 @@ class SentDocument(Frozen):
 
 
 class _Piece(Frozen):
-    """A stretch of the written text and what it cites."""
-
     span: Span
     citations: tuple[Citation, ...]
 

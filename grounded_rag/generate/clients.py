@@ -35,7 +35,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 _ANTHROPIC = "anthropic"
 _LIMIT = "max_tokens"
 _NEWER_LIMIT = "max_completion_tokens"
-_EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openrouter": "openai"}
+_BY_OPENAI_EXTRA = ("openai", "ollama", "deepseek", "openrouter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,10 +277,6 @@ def is_asynchronous(client: Any) -> bool:
     return any(kind.__name__ == "AsyncAPIClient" for kind in type(client).__mro__)
 
 
-def _streaming_sdk(client: Any) -> Any | None:
-    return client if is_asynchronous(client) else None
-
-
 def _by_name(named: str, provider: str, model: str) -> Connection:
     import instructor
 
@@ -320,7 +316,7 @@ def _given_client(model: str | None, client: Any) -> Connection:
             provider=provider,
             model=model.removeprefix(f"{provider}/") if model else None,
             anthropic=own,
-            sdk=_streaming_sdk(client.client) if own else None,
+            sdk=client.client if own and is_asynchronous(client.client) else None,
         )
     family = type(client).__module__.partition(".")[0]
     families = [kind.__module__.partition(".")[0] for kind in type(client).__mro__]
@@ -331,7 +327,7 @@ def _given_client(model: str | None, client: Any) -> Connection:
             provider=_ANTHROPIC,
             model=(model or DEFAULT_MODEL).removeprefix(f"{_ANTHROPIC}/"),
             anthropic=True,
-            sdk=_streaming_sdk(client),
+            sdk=client if is_asynchronous(client) else None,
         )
     if "openai" in families and model:
         patched = instructor.from_openai(client, mode=instructor.Mode.TOOLS)
@@ -348,12 +344,11 @@ def _given_client(model: str | None, client: Any) -> Connection:
 
 
 def _missing_extra(provider: str, error: Exception) -> MissingExtraError:
-    extra = _EXTRAS.get(provider)
     package = getattr(error, "name", None) or provider
     return MissingExtraError(
         f"The package for {provider} is not installed.",
-        hint=f'Install it: pip install "grounded-rag[{extra}]"'
-        if extra
+        hint='Install it: pip install "grounded-rag[openai]"'
+        if provider in _BY_OPENAI_EXTRA
         else f'Install it: pip install "instructor[{provider}]" (needs {package}).',
     )
 

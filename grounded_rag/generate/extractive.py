@@ -212,7 +212,6 @@ def _same(text: str, quote: str) -> bool:
 
 
 def _outdated(request: GenerationRequest) -> frozenset[int]:
-    """Return the numbers of the chunks that do not hold at the moment asked about."""
     if request.as_of is None:
         return frozenset()
     return frozenset(

@@ -177,7 +177,6 @@ def _opening(text: str) -> frozenset[str]:
 
 
 def _defined(candidates: Sequence[Candidate]) -> tuple[Abbreviation, ...]:
-    """Return the abbreviations that the candidates define."""
     texts = dict.fromkeys(text for one in candidates for text in (one.context, one.text))
     found = dict.fromkeys(one for text in texts for one in abbreviations(text))
     return tuple(found)[:_MOST_DEFINED]

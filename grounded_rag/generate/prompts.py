@@ -19,7 +19,7 @@ from grounded_rag.generate.passages import passage_metadata, show_passage
 from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Chunk, Citation, Claim, Draft, Frozen, RetrievedChunk, Span, Validity
 
-ExampleForm = Literal["copy", "label", "citations"]
+PromptKind = Literal["copy", "label", "citations"]
 """How evidence is pointed at: quotes copied, sentences by label, or the provider's citations."""
 
 
@@ -54,7 +54,7 @@ class ExampleClaim(_Part):
 
 
 class ExampleAnswer(_Part):
-    """What is to be answered."""
+    """An answer in one of the two wordings."""
 
     claims: tuple[ExampleClaim, ...]
     unanswered: tuple[str, ...] = ()
@@ -120,12 +120,12 @@ def read_examples(text: str) -> tuple[Example, ...]:
     return _Examples.model_validate(tomllib.loads(text)).examples
 
 
-def show_examples(examples: tuple[Example, ...], form: ExampleForm, *, own_words: bool) -> str:
+def show_examples(examples: tuple[Example, ...], kind: PromptKind, *, own_words: bool) -> str:
     """Return the examples as a part of a system prompt."""
     shown = (
         _with_citations(number, example, own_words)
-        if form == "citations"
-        else _with_tool(number, example, own_words, labelled=form == "label")
+        if kind == "citations"
+        else _with_tool(number, example, own_words, labelled=kind == "label")
         for number, example in enumerate(examples, start=1)
     )
     return "\n\n".join(shown)
@@ -196,16 +196,13 @@ def _chunk(label: str, rank: int, passage: ExamplePassage) -> RetrievedChunk:
     )
 
 
-VERSION_LINE = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
+_VERSION_LINE = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
 _TOML_VERSION_LINE = re.compile(r"#.{0,120}\bversion\s+\S{1,20}", re.IGNORECASE)
 _ANSWER_PLACEHOLDERS = frozenset({"refusal"})
 _ANSWER_BLOCKS = frozenset({"wording", "examples"})
 _REASK_PLACEHOLDERS = frozenset({"failed", "kept", "note"})
 _NOTE_LINE = re.compile(r"(?m)^.*\$(?:note\b|\{note\}).*\n?")
 _BLANK_LINES = re.compile(r"\n{3,}")
-
-PromptKind = Literal["copy", "label", "citations"]
-"""How evidence is pointed at: quotes copied, sentences by label, or the provider's citations."""
 
 
 class _Files(NamedTuple):
@@ -314,14 +311,16 @@ class PromptSet(Frozen):
         return _fill(template, failed=failed, kept=kept, note=note)
 
 
+def _body(versioned: str) -> str:
+    return versioned.partition("\n")[2]
+
+
 def _fill(template: str, **values: str) -> str:
-    _, _, body = template.partition("\n")
-    return Template(body).substitute(values).strip()
+    return Template(_body(template)).substitute(values).strip()
 
 
 def _placeholders(template: str) -> set[str]:
-    _, _, body = template.partition("\n")
-    return set(Template(body).get_identifiers())
+    return set(Template(_body(template)).get_identifiers())
 
 
 def _wording(root: Path, kind: PromptKind, used: set[str], *, own_words: bool) -> Wording:
@@ -329,7 +328,7 @@ def _wording(root: Path, kind: PromptKind, used: set[str], *, own_words: bool) -
     rules = read_prompt(root, name) if "wording" in used else ""
     if "examples" not in used:
         return Wording(rules=rules)
-    text = _versioned(root, "examples.toml")
+    text = versioned_prompt(root, "examples.toml")
     try:
         examples = read_examples(text)
     except ValueError as error:
@@ -362,13 +361,13 @@ def read_prompt(folder: Path | None, name: str) -> str:
         PromptError: It cannot be read, or does not start with a version comment.
     """
     root = prompts_dir() if folder is None else folder
-    _, _, body = _versioned(root, name).partition("\n")
-    return body.strip()
+    return _body(versioned_prompt(root, name)).strip()
 
 
-def _versioned(root: Path, name: str) -> str:
+def versioned_prompt(root: Path, name: str) -> str:
+    """Return the whole text of a prompt whose first line says its version, or raise."""
     text = _read(root, name)
-    pattern, example = VERSION_LINE, "<!-- my prompt, version 1 -->"
+    pattern, example = _VERSION_LINE, "<!-- my prompt, version 1 -->"
     if name.endswith(".toml"):
         pattern, example = _TOML_VERSION_LINE, "# my examples, version 1"
     if not pattern.fullmatch(text.partition("\n")[0].strip()):
@@ -387,11 +386,10 @@ def _template(
     *,
     optional: frozenset[str] = frozenset(),
 ) -> str:
-    text = _versioned(root, name)
+    text = versioned_prompt(root, name)
     path = root / name
-    _, _, body = text.partition("\n")
-    template = Template(body)
-    if not template.is_valid():
+    body = _body(text)
+    if not Template(body).is_valid():
         raise PromptError(
             f"{path} has a $ that begins no placeholder.", hint="Write $$ for a dollar sign."
         )

@@ -34,8 +34,6 @@ class Wanted(Enum):
 
 
 class _Words(NamedTuple):
-    """The words and patterns of the data file."""
-
     asking: frozenset[str]
     degrees: frozenset[str]
     days_and_months: frozenset[str]

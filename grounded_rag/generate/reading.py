@@ -83,7 +83,6 @@ class EntryScanner:
     """Finds the complete entries of one top-level list of a JSON object that comes in pieces."""
 
     def __init__(self, key: str) -> None:
-        """Look for the entries of the list under `key`."""
         self._key = key
         self._text = ""
         self._position = 0

@@ -144,7 +144,6 @@ class LLMJudge:
         return Judgement(opinions=majority(request.items, ballots), usage=usage)
 
     async def _poll(self, body: dict[str, Any]) -> list[Reply[JudgeAnswer] | GroundedRAGError]:
-        """Make the calls of all votes at once."""
         shape: type[JudgeAnswer] = Verdicts if self._mode == "per_claim" else WholeVerdict
         spoken: list[Reply[JudgeAnswer] | GroundedRAGError] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -167,36 +168,6 @@ class PairClassifier(Protocol):
         ...
 
 
-def score_by_windows(
-    model: PairClassifier, pairs: Sequence[TextPair], columns: Columns
-) -> list[EntailmentScores]:
-    """Score pairs, long premises window by window with the maximum over windows, in one batch."""
-    split: list[TextPair] = []
-    counts: list[int] = []
-    for pair in pairs:
-        parts = _windows(model, pair)
-        counts.append(len(parts))
-        split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
-    scores = to_scores(model.logits(split), columns) if split else []
-    best: list[EntailmentScores] = []
-    position = 0
-    for count in counts:
-        best.append(max_nli(scores[position : position + count]))
-        position += count
-    return best
-
-
-def _windows(model: PairClassifier, pair: TextPair) -> tuple[str, ...]:
-    room = model.room(pair.hypothesis)
-    if room < model.max_length // 4:
-        raise InputError(
-            f"A claim is too long for the model's window of {model.max_length} tokens.",
-            hint="Split it into statements of one sentence, or use a model with a longer one.",
-        )
-    # Some tokenizers count a text's first word differently inside a pair: one to spare.
-    return windows(pair.premise, room=room - 1, count=model.count_tokens)
-
-
 class PairEntailment:
     """What every `EntailmentModel` on a classifier of pairs shares: columns and windows."""
 
@@ -222,7 +193,26 @@ class PairEntailment:
             InputError: A claim is too long for the model: it is never judged by its beginning.
             FloatingPointError: The model returned a number that is not finite.
         """
-        return score_by_windows(self._model, pairs, self._columns)
+        split: list[TextPair] = []
+        counts: list[int] = []
+        for pair in pairs:
+            parts = self._windows(pair)
+            counts.append(len(parts))
+            split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
+        # One batch for all pairs; each gets the maximum over its windows.
+        scores = iter(to_scores(self._model.logits(split), self._columns) if split else ())
+        return [max_nli(list(islice(scores, count))) for count in counts]
+
+    def _windows(self, pair: TextPair) -> tuple[str, ...]:
+        model = self._model
+        room = model.room(pair.hypothesis)
+        if room < model.max_length // 4:
+            raise InputError(
+                f"A claim is too long for the model's window of {model.max_length} tokens.",
+                hint="Split it into statements of one sentence, or use a model with a longer one.",
+            )
+        # Some tokenizers count a text's first word differently inside a pair: one to spare.
+        return windows(pair.premise, room=room - 1, count=model.count_tokens)
 
 
 class OnnxEntailment(PairEntailment):

@@ -249,7 +249,6 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _window(folder: Path, config: dict[str, Any]) -> int:
-    """Return how many tokens of a pair the model reads, from the files that tell it."""
     told: list[int] = []
     about = folder / "tokenizer_config.json"
     limit = _whole(_json(about).get("model_max_length")) if about.is_file() else None
@@ -264,7 +263,6 @@ def _window(folder: Path, config: dict[str, Any]) -> int:
 
 
 def _whole(value: Any) -> int | None:
-    """Return a JSON number as an integer, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(min(value, 2**31))

@@ -24,7 +24,6 @@ class TokenSimilarity:
     """Similarity of claims to their evidence; vectors of sentences are kept for later claims."""
 
     def __init__(self, embedding: TokenEmbedding) -> None:
-        """Use `embedding`; nothing is computed yet."""
         self._vectors = SentenceCache(embedding.token_vectors)
 
     def of(self, case: ClaimCase) -> float:
