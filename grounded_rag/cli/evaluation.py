@@ -299,12 +299,7 @@ class _Scoring(NamedTuple):
 
     @classmethod
     def load(cls, settings: Settings, *, html: Path | None) -> _Scoring:
-        """Read the model, if one is named.
-
-        Raises:
-            InputError: There is no report to show it in, or the file is no model.
-            ConfigError: The model was fitted with other scorers.
-        """
+        """Read the model, if one is named."""
         path = settings.eval.factuality
         if path is None:
             return cls()

@@ -12,7 +12,7 @@ from anyio import to_thread
 from pydantic import Field, JsonValue
 
 from grounded_rag.answer import Answer
-from grounded_rag.conversation.rewriting import RuleRewriter
+from grounded_rag.conversation.rewriting import PromptRewriter, RuleRewriter
 from grounded_rag.errors import GroundedRAGError, QuestionError
 from grounded_rag.events import Event, Final
 from grounded_rag.types import Frozen, Instant
@@ -219,8 +219,6 @@ def _default_rewriter(rag: GroundedRAG) -> Rewriter:
     generator = rag.generator
     if not isinstance(generator, StructuredGenerator):
         return RuleRewriter()
-    from grounded_rag.conversation.rewriting import PromptRewriter
-
     return PromptRewriter(generator.model, client=generator.client)
 
 

@@ -218,35 +218,26 @@ def row_claim(row: str, header: str, question: Question) -> str:
 
     Where the question names no column, all of them; where the header does not fit, the cells.
     """
-    cells, names, chosen = _chosen(row, header, question)
-    if not names:
-        return ", ".join(cell for cell in cells if cell)
-    pairs = [(names[at], cells[at]) for at in chosen if names[at] and cells[at]]
-    return told_row(cells[0], pairs)
+    cells, names = _cells(row), _cells(header)
+    if not names or len(names) != len(cells):
+        return ", ".join(filter(None, cells))
+    chosen = _asked(names, question)
+    return told_row(cells[0], [(names[at], cells[at]) for at in chosen if names[at] and cells[at]])
 
 
 def row_reading(row: str, header: str, question: Question) -> str:
     """Return the same as it is compared: "column: cell" pairs, the first column among them."""
-    cells, names, chosen = _chosen(row, header, question)
-    if not names:
-        return ", ".join(cell for cell in cells if cell)
+    cells, names = _cells(row), _cells(header)
+    if not names or len(names) != len(cells):
+        return ", ".join(filter(None, cells))
+    chosen = (0, *_asked(names, question))
     return "; ".join(
-        f"{names[at]}: {cells[at]}" if names[at] else cells[at] for at in (0, *chosen) if cells[at]
+        f"{names[at]}: {cells[at]}" if names[at] else cells[at] for at in chosen if cells[at]
     )
 
 
-def _chosen(
-    row: str, header: str, question: Question
-) -> tuple[list[str], list[str], Sequence[int]]:
-    """Return the cells, the names of their columns if they fit, and the columns to tell."""
-    cells, names = _cells(row), _cells(header)
-    if len(names) != len(cells):
-        return cells, [], ()
-    return cells, names, _asked(names, question) or range(1, len(cells))
-
-
-def _asked(names: Sequence[str], question: Question) -> list[int]:
-    """Return the columns, the first left out, whose names agree best with the question."""
+def _asked(names: Sequence[str], question: Question) -> Sequence[int]:
+    """Return the columns whose names agree best with the question, or all but the first."""
     wanted = {term.word.stem: term.weight for term in question.terms}
     fits: dict[int, float] = {}
     for at, name in enumerate(names[1:], start=1):
@@ -256,7 +247,8 @@ def _asked(names: Sequence[str], question: Question) -> list[int]:
             # Of "Quill Account" and "Quill Plus Account" the question means the one it spells out.
             fits[at] = shared - _SPARE * len(stems - question.stems)
     best = max(fits.values(), default=0.0)
-    return [at for at, fit in fits.items() if fit >= best - _TIE] if best > 0 else []
+    asked = [at for at, fit in fits.items() if fit >= best - _TIE] if best > 0 else []
+    return asked or range(1, len(names))
 
 
 def _cells(row: str) -> list[str]:

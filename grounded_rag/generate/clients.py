@@ -228,10 +228,9 @@ class Connection:
 def connect(model: str | None, client: Any | None) -> Connection:
     """Return a connection; nothing is sent yet.
 
-    Args:
-        model: "provider/model" as instructor knows it, or the bare name with `client`.
-        client: The user's own client: any of the anthropic SDK, an OpenAI one, or one patched by
-            instructor; None makes one from the environment.
+    The model is "provider/model" as instructor knows it, or the bare name with a client: any of
+    the anthropic SDK, an OpenAI one, or one patched by instructor. Without a client one is made
+    from the environment.
 
     Raises:
         MissingKeyError: There are no credentials for the provider.

@@ -97,7 +97,7 @@ class KnownLabels:
             if sentence.chunk_id == citation.chunk_id
         }
         # A short sentence may stand in a longer one: the closest reading wins.
-        for fits in (str.__eq__, str.__contains__, _stands_in):
+        for fits in (str.__eq__, str.__contains__, lambda one, quoted: one in quoted):
             if named := [label for label, one in sentences.items() if fits(one, quote)]:
                 return named
         return [self.chunk(citation.chunk_id)]
@@ -162,10 +162,6 @@ def _claim(claim: Claim, known: KnownLabels) -> dict[str, Any]:
         ],
         **arithmetic,
     }
-
-
-def _stands_in(sentence: str, quote: str) -> bool:
-    return sentence in quote
 
 
 def _one_line(text: str) -> str:

@@ -11,7 +11,6 @@ from grounded_rag.generate.candidates import Candidate, CandidateKind
 from grounded_rag.generate.late_interaction import Likeness
 from grounded_rag.generate.question import (
     Question,
-    Term,
     asks_guess,
     asks_opinion,
     holds_kind,
@@ -74,7 +73,8 @@ class Overlap:
         for candidate, own in zip(candidates, self._own, strict=True):
             chunks.setdefault(candidate.chunk, set()).update(own)
         self._chunks = {number: frozenset(stems) for number, stems in chunks.items()}
-        self._matches = match_stems(question.terms, words)
+        # One pass for all sentences keeps this off the hot path.
+        self._matches = [_matches(term.word, words) for term in question.terms]
         self._names = {term.word.stem for term in question.terms if term.name}
 
     def recall(self, index: int) -> float:
@@ -198,17 +198,6 @@ Matches = Mapping[str, float]
 """Stems that match one term, each with a strength from 0 to 1."""
 
 
-def match_stems(terms: Sequence[Term], vocabulary: Mapping[str, str]) -> list[Matches]:
-    """Return for each term the stems of the vocabulary that match it.
-
-    Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
-    longer words and everyday synonyms less. One pass for all sentences keeps this off the hot path.
-    The vocabulary has a word for each stem of the passages: a typing error near the end of a word
-    can change its stem altogether.
-    """
-    return [_matches(term.word, vocabulary) for term in terms]
-
-
 def strength(matches: Matches, stems: frozenset[str]) -> float:
     """Return how strongly the best of `stems` matches."""
     if len(matches) < len(stems):
@@ -217,6 +206,12 @@ def strength(matches: Matches, stems: frozenset[str]) -> float:
 
 
 def _matches(word: Word, vocabulary: Mapping[str, str]) -> Matches:
+    """Return the stems of the vocabulary that match a word.
+
+    Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
+    longer words and everyday synonyms less. The vocabulary has a word for each stem of the
+    passages: a typing error near the end of a word can change its stem altogether.
+    """
     found: dict[str, float] = {}
     alike = _thesaurus().synonyms.get(word.stem, frozenset())
     for term, lower in vocabulary.items():

@@ -114,18 +114,14 @@ _COUNTED = re.compile(
 _HEAD = re.compile(r"\b(?:what|which|welche[rsnm]?|quel(?:le)?s?)\s+", re.IGNORECASE)
 
 
-def analyse(question: str, *, language: str | None = None) -> Question:
-    """Take a question apart; `language` is passed on to the stemmer."""
-    tokens = tokenize(question, language=language)
+def analyse(question: str) -> Question:
+    """Take a question apart."""
+    tokens = tokenize(question)
     first = tokens[0].start if tokens else -1
     lists = _words()
     heads = _heads(question, tokens)
     counted = _counted(question, tokens)
-    words = [
-        word
-        for word in content_words(question, language=language)
-        if word.lower not in lists.asking
-    ]
+    words = [word for word in content_words(question) if word.lower not in lists.asking]
     # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
     inside = [word for word in tokens[1:] if word.text[:1].isalpha()]
     small = sum(1 for word in inside if word.text[:1].islower())

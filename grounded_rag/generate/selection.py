@@ -13,12 +13,15 @@ from grounded_rag.generate.question import Question, is_specific
 from grounded_rag.generate.ranking import Features, Ranker
 from grounded_rag.text.words import content_words
 
-_SHORTLIST = 20
-_MOST = 3
+_SHORTLIST = 20  # Candidates that are compared by an embedding
+_MOST = 3  # Rival sentences that are said together
 _RANK_PENALTY = 0.02
+# Distances in units of `choice`: a current sentence this near takes an outdated one's place, and
+# one with the missing names is said with the best.
 _AS_GOOD = 0.2
 _ALSO_NEEDED = 0.25
 _CLEARLY = 0.3
+# Share of words from which a successor's sentence counts as the one in the same place.
 _ALIKE = 0.6
 _TOLERANCE = 0.1
 
@@ -98,7 +101,8 @@ def select(
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
         confidence = max(confidence, ranker.confidence(scored[0].features))
-    if overlap.lacks_own_words(best.index) and not _shows_kind(question, features):
+    shows_kind = is_specific(question.wanted) and features.kind_missing < _CLEARLY
+    if overlap.lacks_own_words(best.index) and not shows_kind:
         # "… and who set it?" is not answered by the sentence about what "it" is.
         confidence = float("-inf")
     return Selection(indices=tuple(indices), confidence=confidence)
@@ -138,10 +142,6 @@ def _continuation(
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _shows_kind(question: Question, features: Features) -> bool:
-    return is_specific(question.wanted) and features.kind_missing < _CLEARLY
 
 
 def _current(
