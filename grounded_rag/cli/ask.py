@@ -1,4 +1,4 @@
-"""The commands that answer: `ask` one question, or `chat`, one question a line."""
+"""The commands that answer: `ask` one question, or `chat`, one question per line."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ _INTERRUPTED = 130
 
 @contextmanager
 def _resumable(folder: Path) -> Iterator[None]:
-    """Say to who interrupts a run how to go on with it."""
+    """Say how to continue a run that somebody interrupts."""
     try:
         yield
     except KeyboardInterrupt:

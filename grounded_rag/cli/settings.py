@@ -291,7 +291,7 @@ def settings(
 
 
 def load_object(name: str) -> Any:
-    """Return what `package.module:name` stands for, such as a metric or a reader of one's own.
+    """Return what `package.module:name` stands for, such as your own metric or reader.
 
     Only for names that the person at the command line typed: it runs that module's code.
 

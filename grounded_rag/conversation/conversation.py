@@ -58,7 +58,7 @@ class Turn(Frozen):
 
 
 ConversationEvent = Understood | Outdated | Event
-"""Any event of a conversation, told apart by `kind`."""
+"""Any event of a conversation; `kind` says which."""
 
 
 @runtime_checkable
@@ -82,9 +82,6 @@ class Conversation:
     other question: from retrieved passages alone. No earlier answer is ever given to a generator,
     so that nothing said before can become evidence, whoever said it. Before each answer the
     earlier ones are checked against the index as it is now.
-
-    Attributes:
-        turns: What was asked and answered, oldest first.
     """
 
     def __init__(
@@ -156,7 +153,7 @@ class Conversation:
         as_of: Instant | str | None = None,
         filters: Mapping[str, JsonValue] | None = None,
     ) -> Iterator[ConversationEvent]:
-        """Ask the next question and tell what happens; the blocking twin of `astream`."""
+        """Ask the next question and report what happens; the blocking twin of `astream`."""
         return self._rag.loop.iterate(partial(self.astream, question, as_of=as_of, filters=filters))
 
     async def astream(
@@ -166,9 +163,9 @@ class Conversation:
         as_of: Instant | str | None = None,
         filters: Mapping[str, JsonValue] | None = None,
     ) -> AsyncGenerator[ConversationEvent]:
-        """Ask the next question and tell what happens; see `GroundedRAG.astream`.
+        """Ask the next question and report what happens; see `GroundedRAG.astream`.
 
-        First comes `Understood`, then one `Outdated` an earlier answer that no longer holds, then
+        First comes `Understood`, then one `Outdated` per earlier answer that no longer holds, then
         the events of the question. The turn is added before the last event.
         """
         understood = await self._understood(question)
@@ -192,7 +189,7 @@ class Conversation:
         return Understood(asked=question, question=written if written.strip() else question)
 
     async def _outdated(self, as_of: Instant | str | None) -> tuple[Outdated, ...]:
-        """Return the earlier answers that no longer hold and were not told yet."""
+        """Return the earlier answers that no longer hold and were not reported yet."""
         index = self._rag.index_path
         open_turns = {
             number: turn

@@ -214,7 +214,7 @@ def _is_header(text: str, units: Sequence[Unit], index: int) -> bool:
 
 
 def row_claim(row: str, header: str, question: Question) -> str:
-    """Return a row as it is told: its first cell and the columns asked about.
+    """Return a row in words: its first cell and the columns that the question asks about.
 
     Where the question names no column, all of them; where the header does not fit, the cells.
     """

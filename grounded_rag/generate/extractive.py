@@ -62,11 +62,11 @@ class ExtractiveGenerator:
         """Choose what to score with.
 
         Args:
-            embedding: Any LlamaIndex embedding; without one, words alone decide, which tells
+            embedding: Any LlamaIndex embedding; without one, words alone decide, which separates
                 answers from near misses less well. The built-in one also compares word by word,
                 which does so better.
             threshold: Log-odds below which it declines: higher refuses more, -inf never.
-            ranker: Weights of one's own in place of those that go with the embedding.
+            ranker: Your own weights in place of those that go with the embedding.
         """
         self._similarity = self._late = None
         self._ranker = WORDS

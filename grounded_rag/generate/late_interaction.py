@@ -36,7 +36,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class _AskedWord:
-    """One content word of a question: the pieces it was cut into, and how much it tells."""
+    """One content word of a question: the pieces it was cut into, and its weight."""
 
     pieces: tuple[int, ...]
     weight: float
@@ -73,8 +73,8 @@ def _likeness(asked: TokenVectors, words: Sequence[_AskedWord], sentence: TokenV
     if not words:
         return Likeness(cosine=cosine, late=late)
     found = tuple(sum(best[at] for at in word.pieces) / len(word.pieces) for word in words)
-    told = sum(word.weight for word in words)
-    cover = sum(word.weight * value for word, value in zip(words, found, strict=True)) / told
+    total = sum(word.weight for word in words)
+    cover = sum(word.weight * value for word, value in zip(words, found, strict=True)) / total
     gap = max(word.weight * (1.0 - value) for word, value in zip(words, found, strict=True))
     return Likeness(cosine=cosine, late=late, cover=cover, gap=gap, found=found)
 
@@ -95,7 +95,7 @@ def _asked_words(question: Question, asked: TokenVectors) -> list[_AskedWord]:
 
 
 def _piece_weight(rank: int) -> float:
-    """Return how much a piece tells: more, the later it comes in a list ordered by frequency."""
+    """Return the weight of a piece: rare ones, late in a list ordered by frequency, count more."""
     share = math.log(max(rank, _COMMON_RANK) / _COMMON_RANK) / math.log(_RARE_RANK / _COMMON_RANK)
     return min(1.0, max(_COMMON, share))
 
@@ -108,7 +108,7 @@ class SentenceEmbedding(Protocol):
         ...
 
     def get_text_embedding_batch(self, texts: list[str], /) -> Sequence[Sequence[float]]:
-        """Return one vector a text, in order."""
+        """Return one vector per text, in order."""
         ...
 
 

@@ -109,7 +109,7 @@ class KnownLabels:
         return text
 
     def listed(self) -> str:
-        """Return the labels of all sentences, as one range a passage."""
+        """Return the labels of all sentences, as one range per passage."""
         ends: dict[str, tuple[str, str]] = {}
         for label, sentence in (self._sentences or {}).items():
             first, _ = ends.get(sentence.chunk_id, (label, label))

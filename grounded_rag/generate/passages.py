@@ -110,9 +110,9 @@ def show_passage(label: str, retrieved: RetrievedChunk, *, labelled: bool) -> Sh
 
 
 def passage_metadata(retrieved: RetrievedChunk) -> dict[str, Any]:
-    """Return title, section and dates: what tells passages apart, as JSON, never as text.
+    """Return title, section and dates, which distinguish passages, as JSON and never as text.
 
-    When a passage was looked at or changed last says little about what holds; it is told only
+    When a passage was looked at or changed last says little about what holds; it is given only
     where nothing says more.
     """
     validity = retrieved.validity

@@ -257,7 +257,7 @@ class PromptSet(Frozen):
         whatever can be confirmed.
 
         Args:
-            folder: Folder of one's own prompts; None reads the built-in ones.
+            folder: Folder with your prompts; None reads the built-in ones.
             kind: "copy" reads `answer.md` and `reask.md`, "label" `labels.md` and
                 `labels_reask.md`, "citations" `citations.md` and `citations_reask.md`.
 

@@ -18,7 +18,7 @@ from grounded_rag.text.words import Word, content_words, guess_language, tokeniz
 
 
 class Wanted(Enum):
-    """Kind of answer that a question asks for, as far as its words tell."""
+    """Kind of answer that a question asks for, as far as its words show."""
 
     NUMBER = "number"
     MONEY = "money"
@@ -69,7 +69,7 @@ class Term:
     """One content word of a question."""
 
     word: Word
-    weight: float  # How much it tells, 0 to 1: rare words and names more
+    weight: float  # 0 to 1: rare words and names count more
     name: bool = False  # Capitalised inside the sentence, or a code
     number: bool = False  # A number, a day of the week or a month
     # It only names the class of the answer ("which *country*"): an answer seldom repeats it.
@@ -97,7 +97,7 @@ class Question:
 
 # Patterns are kept from hostile lengths.
 _LONGEST = 2_000
-# Where fewer words than this begin small, capitals tell nothing: "What Is The Fee".
+# Where fewer words than this begin small, capitals mean nothing: "What Is The Fee".
 _SMALL_SHARE = 0.3
 # An answer seldom repeats the word that only names its class.
 _HEAD_WEIGHT = 0.35
@@ -122,7 +122,7 @@ def analyse(question: str) -> Question:
     heads = _heads(question, tokens)
     counted = _counted(question, tokens)
     words = [word for word in content_words(question) if word.lower not in lists.asking]
-    # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
+    # In "WHAT IS THE FEE" or "What Is The Fee" capitals mean nothing.
     inside = [word for word in tokens[1:] if word.text[:1].isalpha()]
     small = sum(1 for word in inside if word.text[:1].islower())
     # German writes every noun with one.
@@ -163,7 +163,7 @@ def is_negated(text: str) -> bool:
 
 
 def word_weight(lower: str) -> float:
-    """Return how much a word tells, 0.15 to 1, by its place in a frequency-ordered vocabulary."""
+    """Return the weight of a word, 0.15 to 1, by its place in a frequency-ordered vocabulary."""
     rank = _vocabulary().get(lower)
     if rank is None:
         return 1.0

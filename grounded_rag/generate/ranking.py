@@ -56,7 +56,7 @@ class Ranker:
     """What to choose by, and what to decline by."""
 
     choice: Linear  # Orders the candidates of one question
-    # Log-odds that the chosen one answers, compared across questions: it looks for what tells a
+    # Log-odds that the chosen one answers, compared across questions: it looks for what marks a
     # near miss, a sentence on the right topic that does not answer.
     confidence: Linear
     # How far, in units of `choice`, further candidates may lie behind the best one to be said

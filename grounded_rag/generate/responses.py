@@ -142,8 +142,10 @@ def written_of(response: Any) -> str:
     inputs = [field_of(block, "input") for block in blocks if field_of(block, "type") == "tool_use"]
     calls = field_of(field_of(_first(response, "choices"), "message"), "tool_calls") or []
     inputs += [field_of(field_of(call, "function"), "arguments") for call in calls]
-    told = [given if isinstance(given, str) else json.dumps(given) for given in inputs if given]
-    return "\n".join(part for part in (text_of(response).strip(), *told) if part)
+    inputs_shown = [
+        given if isinstance(given, str) else json.dumps(given) for given in inputs if given
+    ]
+    return "\n".join(part for part in (text_of(response).strip(), *inputs_shown) if part)
 
 
 def objects_in(text: str) -> Iterator[Any]:

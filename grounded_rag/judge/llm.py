@@ -189,7 +189,7 @@ class LLMJudge:
 class LLMRelevanceJudge:
     """A `RelevanceJudge`: asked only about answers that the embedding doubts.
 
-    Whether the answer is true or supported is none of its business.
+    It does not ask whether the answer is true or supported.
     """
 
     def __init__(

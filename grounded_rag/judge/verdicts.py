@@ -1,4 +1,4 @@
-"""What a judge is told and may answer, and what its answers say about each claim."""
+"""What a judge reads and may answer, and what its answers say about each claim."""
 
 from __future__ import annotations
 

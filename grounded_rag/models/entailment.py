@@ -81,7 +81,7 @@ def read_columns(labels: Sequence[str]) -> Columns:
     a single logit that says yes, as HHEM has it.
 
     Raises:
-        ConfigError: The labels do not tell; their order is never guessed.
+        ConfigError: The labels do not say it; their order is never guessed.
     """
     names = [label.strip().lower().replace(" ", "_") for label in labels]
     if len(names) == 1:
@@ -105,7 +105,7 @@ def read_columns(labels: Sequence[str]) -> Columns:
 
 
 def given_labels(labels: Sequence[str] | None) -> str:
-    """Return what labels of one's own add to a model's name: with others it decides otherwise."""
+    """Return what given labels add to a model's name: with others it decides otherwise."""
     return "" if labels is None else f" ({', '.join(labels)})"
 
 
@@ -156,7 +156,7 @@ class PairClassifier(Protocol):
         ...
 
     def logits(self, pairs: Sequence[TextPair]) -> Logits:
-        """Return one row a pair, in order."""
+        """Return one row per pair, in order."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
@@ -175,7 +175,7 @@ class PairEntailment:
         """Take a classifier, its name for fingerprints, and what its columns say, in order.
 
         Raises:
-            ConfigError: The labels do not tell.
+            ConfigError: The labels do not say which column is which.
         """
         self._model = model
         self._name = name
@@ -236,14 +236,14 @@ class OnnxEntailment(PairEntailment):
 
         Args:
             folder: Folder with `model.onnx`, `tokenizer.json` and `config.json`.
-            labels: What the columns say, in order, where the config does not tell: three of
+            labels: What the columns say, in order, where the config does not say it: three of
                 entailment, neutral and contradiction; two of which one is entailment; or one.
             max_length: Tokens the model reads of a pair; None takes it from the files.
             batch_size: Most pairs in one run of the model.
             threads: Threads of one run; None takes at most four.
 
         Raises:
-            ConfigError: A file is missing or cannot be read, or the labels do not tell.
+            ConfigError: A file is missing or cannot be read, or the labels do not say it.
         """
         model = OnnxPairModel(folder, max_length=max_length, batch_size=batch_size, threads=threads)
         super().__init__(

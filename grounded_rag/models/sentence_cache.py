@@ -12,7 +12,7 @@ from grounded_rag.text.words import TokenVectors
 Vector = TypeVar("Vector")
 
 SENTENCES = 4_096
-"""Sentences that a cache keeps unless told otherwise."""
+"""Sentences that a cache keeps by default."""
 
 
 @runtime_checkable
