@@ -1,4 +1,4 @@
-"""The commands that answer: `ask` one question, or `chat`, one question a line."""
+"""The commands that answer: `ask` one question, or `chat`, one question per line."""
 
 from __future__ import annotations
 
@@ -117,11 +117,8 @@ def _filters(where: list[str]) -> dict[str, Any]:
 def show_stream(events: Iterable[Event], *, as_json: bool, trace: bool = False) -> Answer:
     """Show events as they come and return the answer that the last one carries.
 
-    Args:
-        events: The events.
-        as_json: Whether to print each event as a line of JSON on standard output; otherwise lines
-            for a person go to standard error, and the answer is left to the caller.
-        trace: Whether the answer's JSON includes the trace.
+    As JSON each event is a line on standard output; for a person lines go to standard error, and
+    the answer is left to the caller.
     """
     screen = console(stderr=True)
     for event in events:
@@ -143,7 +140,6 @@ def event_json(event: Event, *, trace: bool) -> str:
 
 
 def _event_line(event: Event) -> Text | None:
-    """Return an event as a line, or None for one that a person need not see."""
     if isinstance(event, Retrieved):
         return Text(f"  {_counted(len(event.chunks), 'passage')} found", style="dim")
     if isinstance(event, Drafting) and event.drafted == 0:

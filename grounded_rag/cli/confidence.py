@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from pydantic import BaseModel, ValidationError
@@ -54,8 +54,8 @@ def calibrate(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File for the fitted model (JSON).")],
     variant: Annotated[
-        str,
-        typer.Option(help='"condition-calibrated", "calibrated" or "none".'),
+        Literal["condition-calibrated", "calibrated", "none"],
+        typer.Option(help="What is fitted: scores of each condition, of all claims, or none."),
     ] = "condition-calibrated",
     policy_of: Annotated[
         Path | None,
@@ -80,10 +80,6 @@ def calibrate(
     from grounded_rag.evaluation.factuality.fit import calibrate_claims
     from grounded_rag.evaluation.runs import fingerprint_of, policy_fingerprint
 
-    if variant not in tuple(Variant):
-        raise typer.BadParameter(
-            f"{variant!r} is none of {', '.join(Variant)}", param_hint="--variant"
-        )
     fingerprint = policy_fingerprint() if policy_of is None else fingerprint_of(policy_of)
     claims = read_labelled(labelled)
     scorers = builtin_scorers(entailment=make_entailment(entailment))

@@ -36,8 +36,6 @@ _THEN = "2024-06-01"
 
 
 class _Scene(NamedTuple):
-    """One question of the demo and what to look at."""
-
     heading: str
     question: str
     as_of: str = _TODAY

@@ -23,12 +23,12 @@ from grounded_rag.cli.options import (
 )
 from grounded_rag.cli.settings import load_object
 from grounded_rag.cli.terminal import NOT_GOOD, ingest_bar, line, show
-from grounded_rag.index.records import IndexStatus
-from grounded_rag.ingest.update import IngestReport
 from grounded_rag.text.display import safe
 
 if TYPE_CHECKING:
     from grounded_rag.evaluation.production import CurrencyReport
+    from grounded_rag.index.records import IndexStatus
+    from grounded_rag.ingest.update import IngestReport
     from grounded_rag.protocols import Reader
 
 

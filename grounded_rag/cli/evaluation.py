@@ -123,29 +123,25 @@ def evaluation(
             report = _ask(rag, items, folder, chosen.eval, own, split=split, quiet=as_json)
     likely = scoring.of(folder, quiet=as_json)
     comparison = compare(report, before) if before is not None else None
-    outcome = _Outcome(
-        report=report,
-        open=open_claims(report.open_support, None if likely is None else likely.by_item()),
-        gate=check_gate(report, rules, comparison=comparison) if rules is not None else None,
-        comparison=comparison,
-    )
+    unshown = open_claims(report.open_support, None if likely is None else likely.by_item())
+    checked = check_gate(report, rules, comparison=comparison) if rules is not None else None
     if html is not None:
         write_html(
             html,
             Run.open(folder),
             report,
-            gate=outcome.gate,
+            gate=checked,
             comparison=comparison,
             baseline=before,
             factuality=likely,
         )
     if chosen.eval.junit is not None:
-        save_text(chosen.eval.junit, junit_xml(report, outcome.gate))
+        save_text(chosen.eval.junit, junit_xml(report, checked))
     if chosen.eval.markdown is not None:
-        text = markdown(report, gate=outcome.gate, comparison=comparison)
+        text = markdown(report, gate=checked, comparison=comparison)
         save_text(chosen.eval.markdown, text)
     if as_json:
-        typer.echo(_outcome_json(outcome))
+        typer.echo(_report_json(report, unshown, checked, comparison))
         for error in error_lines(report):
             typer.echo(error, err=True)
     else:
@@ -153,24 +149,15 @@ def evaluation(
             terminal_report(
                 report,
                 run=folder,
-                gate=outcome.gate,
+                gate=checked,
                 comparison=comparison,
                 html=html,
-                unshown=outcome.open,
+                unshown=unshown,
             )
         )
-    if outcome.gate is not None:
-        return 0 if outcome.gate.passed else NOT_GOOD
+    if checked is not None:
+        return 0 if checked.passed else NOT_GOOD
     return 1 if report.errors else 0
-
-
-class _Outcome(NamedTuple):
-    """What came out of an evaluation, for JSON and for the exit code."""
-
-    report: EvalReport
-    open: OpenClaims
-    gate: GateResult | None
-    comparison: Comparison | None
 
 
 _ASKING = (
@@ -281,7 +268,6 @@ def _judge_again(
 
 @contextmanager
 def _run_bar(doing: str, *, enabled: bool) -> Iterator[ProgressHook]:
-    """Show how far a run is while it reports to the yielded hook."""
     with counting_bar(enabled=enabled) as advance:
 
         def report(step: Progress) -> None:
@@ -296,7 +282,7 @@ _INTERRUPTED = 130
 
 @contextmanager
 def _resumable(folder: Path) -> Iterator[None]:
-    """Say to who interrupts a run how to go on with it."""
+    """Say how to continue a run that somebody interrupts."""
     try:
         yield
     except KeyboardInterrupt:
@@ -313,12 +299,7 @@ class _Scoring(NamedTuple):
 
     @classmethod
     def load(cls, settings: Settings, *, html: Path | None) -> _Scoring:
-        """Read the model, if one is named.
-
-        Raises:
-            InputError: There is no report to show it in, or the file is no model.
-            ConfigError: The model was fitted with other scorers.
-        """
+        """Read the model, if one is named."""
         path = settings.eval.factuality
         if path is None:
             return cls()
@@ -364,11 +345,11 @@ class _Scoring(NamedTuple):
         return RunFactuality(model=self.model, items=items)
 
 
-def _outcome_json(outcome: _Outcome) -> str:
-    """Return the report with its open claims, comparison and gate as JSON."""
-    comparison, gate = outcome.comparison, outcome.gate
-    whole = outcome.report.model_dump(mode="json") | {
-        "open_claims": outcome.open.model_dump(mode="json"),
+def _report_json(
+    report: EvalReport, unshown: OpenClaims, gate: GateResult | None, comparison: Comparison | None
+) -> str:
+    whole = report.model_dump(mode="json") | {
+        "open_claims": unshown.model_dump(mode="json"),
         "comparison": None if comparison is None else comparison.model_dump(mode="json"),
         "gate": None if gate is None else {"passed": gate.passed, **gate.model_dump(mode="json")},
     }
@@ -404,7 +385,6 @@ def diagnose(
 
 
 def _diagnoses_view(rows: Iterable[ItemRow], *, run: Path) -> RenderableType:
-    """Return what went wrong, item by item, with the evidence and the fix to try."""
     groups: dict[FailureKind, list[ItemRow]] = {}
     for row in rows:
         groups.setdefault(row.diagnosis.kind, []).append(row)

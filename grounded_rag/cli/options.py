@@ -95,13 +95,7 @@ def open_rag(
 ) -> Iterator[GroundedRAG]:
     """Open what the options name; a corpus is brought up to date first.
 
-    Args:
-        index: Folder of an index.
-        corpus: `--corpus`.
-        settings: Settings in force; None means the defaults.
-        quiet: Whether to show no progress.
-        options: Options of `GroundedRAG` that the command line gives; None leaves one to the
-            settings.
+    `options` are those of `GroundedRAG` from the command line; None leaves one to the settings.
 
     Raises:
         typer.BadParameter: Neither or both of index and corpus are named.

@@ -1,7 +1,7 @@
 """Settings: everything that shapes answers and runs, and is no common option of a command.
 
 `--settings` takes a TOML file or one `section.key=value`. All of it is read into one `Settings`,
-whose fields and their documentation also make what `grounded-rag settings` prints, so that the
+whose fields and their descriptions also make what `grounded-rag settings` prints, so that the
 example cannot fall behind the code.
 """
 
@@ -11,7 +11,6 @@ import importlib
 import inspect
 import json
 import os
-import re
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,37 +29,48 @@ from grounded_rag.evaluation.records import Prices
 from grounded_rag.types import Frozen
 
 
-def _from_environment(name: str, otherwise: str | None = None) -> Any:
+def _from_environment(name: str, about: str, otherwise: str | None = None) -> Any:
     """Return a field whose default an environment variable may give."""
-    return Field(default_factory=lambda: os.environ.get(name) or otherwise, validate_default=True)
+    return Field(
+        default_factory=lambda: os.environ.get(name) or otherwise,
+        validate_default=True,
+        description=about,
+    )
 
 
 class RagSettings(Frozen):
-    """Who writes the drafts and who checks them: options of `GroundedRAG`.
+    """Who writes the drafts and who checks them: options of `GroundedRAG`."""
 
-    Attributes:
-        generator: `extractive` (built in, no model), `anthropic`, `anthropic-citations`, or
-            `PROVIDER/MODEL`; by default what GROUNDED_RAG_GENERATOR says.
-        quote_mode: `copy`: a model copies its quotes; `label`: it names labelled sentences.
-        entailment: Folder with an ONNX entailment model, which confirms claims in other words;
-            by default what GROUNDED_RAG_ENTAILMENT says.
-        judge: `anthropic` or `PROVIDER/MODEL`: grades the claims that nothing else confirmed; by
-            default what GROUNDED_RAG_JUDGE says.
-        reranker: Folder with an ONNX cross-encoder, which puts the passages found in better order;
-            by default what GROUNDED_RAG_RERANKER says.
-        relevance: Whether to flag answers that may miss the question.
-        prompts: Folder with other prompts.
-        refusal: Refusal sentence in place of the built-in one.
-    """
-
-    generator: str = _from_environment("GROUNDED_RAG_GENERATOR", "extractive")
-    quote_mode: Literal["copy", "label"] = "copy"
-    entailment: Path | None = _from_environment("GROUNDED_RAG_ENTAILMENT")
-    judge: str | None = _from_environment("GROUNDED_RAG_JUDGE")
-    reranker: Path | None = _from_environment("GROUNDED_RAG_RERANKER")
-    relevance: bool = False
-    prompts: Path | None = None
-    refusal: str | None = None
+    generator: str = _from_environment(
+        "GROUNDED_RAG_GENERATOR",
+        "`extractive` (built in, no model), `anthropic`, `anthropic-citations`, or "
+        "`PROVIDER/MODEL`; by default what GROUNDED_RAG_GENERATOR says.",
+        "extractive",
+    )
+    quote_mode: Literal["copy", "label"] = Field(
+        "copy",
+        description="`copy`: a model copies its quotes; `label`: it names labelled sentences.",
+    )
+    entailment: Path | None = _from_environment(
+        "GROUNDED_RAG_ENTAILMENT",
+        "Folder with an ONNX entailment model, which confirms claims in other words; by default "
+        "what GROUNDED_RAG_ENTAILMENT says.",
+    )
+    judge: str | None = _from_environment(
+        "GROUNDED_RAG_JUDGE",
+        "`anthropic` or `PROVIDER/MODEL`: grades the claims that nothing else confirmed; by "
+        "default what GROUNDED_RAG_JUDGE says.",
+    )
+    reranker: Path | None = _from_environment(
+        "GROUNDED_RAG_RERANKER",
+        "Folder with an ONNX cross-encoder, which puts the passages found in better order; by "
+        "default what GROUNDED_RAG_RERANKER says.",
+    )
+    relevance: bool = Field(
+        False, description="Whether to flag answers that may miss the question."
+    )
+    prompts: Path | None = Field(None, description="Folder with other prompts.")
+    refusal: str | None = Field(None, description="Refusal sentence in place of the built-in one.")
 
     def options(self) -> dict[str, Any]:
         """Return them as keywords of `GroundedRAG.open`."""
@@ -69,52 +79,49 @@ class RagSettings(Frozen):
 
 
 class EvalSettings(Frozen):
-    """What only `eval` reads.
+    """What only `eval` reads."""
 
-    Attributes:
-        limit: Ask only so many items, spread over the set.
-        concurrency: Questions under way at once.
-        relevance: Whether to score relevance with the index's embedding.
-        everything: With --replay: run checks that have not changed again, too.
-        factuality: Model that `calibrate` wrote: shows P(true) of each claim in the HTML report.
-        junit: File for a JUnit XML report.
-        markdown: File for a report in GitHub-flavoured Markdown.
-        metrics: Your own metrics, each as "package.module:name"; their code is run.
-        prices: Money for a million tokens of each kind; see `[eval.prices]`.
-    """
-
-    limit: Annotated[int | None, Field(ge=1)] = None
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
-    relevance: bool = True
-    everything: bool = False
-    factuality: Path | None = None
-    junit: Path | None = None
-    markdown: Path | None = None
-    metrics: tuple[str, ...] = ()
-    prices: Prices | None = None
+    limit: int | None = Field(
+        None, ge=1, description="Ask only so many items, spread over the set."
+    )
+    concurrency: int = Field(4, ge=1, le=64, description="Questions under way at once.")
+    relevance: bool = Field(
+        True, description="Whether to score relevance with the index's embedding."
+    )
+    everything: bool = Field(
+        False, description="With --replay: run checks that have not changed again, too."
+    )
+    factuality: Path | None = Field(
+        None,
+        description="Model that `calibrate` wrote: shows P(true) of each claim in the HTML report.",
+    )
+    junit: Path | None = Field(None, description="File for a JUnit XML report.")
+    markdown: Path | None = Field(
+        None, description="File for a report in GitHub-flavoured Markdown."
+    )
+    metrics: tuple[str, ...] = Field(
+        (), description='Your own metrics, each as "package.module:name"; their code is run.'
+    )
+    prices: Prices | None = Field(
+        None, description="Money for a million tokens of each kind; see `[eval.prices]`."
+    )
 
 
 class AnswersSettings(Frozen):
-    """How `eval --answers` reads another system's recorded answers.
+    """How `eval --answers` reads another system's recorded answers."""
 
-    Attributes:
-        format: Shape of the records: `jsonl`, `ragas` or `llamaindex`.
-        refusal: What that system says when it declines, word for word; empty means our sentence.
-    """
-
-    format: Format = "jsonl"
-    refusal: str = ""
+    format: Format = Field(
+        "jsonl", description="Shape of the records: `jsonl`, `ragas` or `llamaindex`."
+    )
+    refusal: str = Field(
+        "",
+        description="What that system says when it declines, word for word; empty means our "
+        "sentence.",
+    )
 
 
 class Settings(Frozen):
-    """All settings. A command reads the sections that concern it.
-
-    Attributes:
-        policy: The rules in force: what ships, what is retried, when to refuse.
-        rag: Who writes the drafts and who checks them.
-        eval: What only `eval` reads.
-        answers: How `eval --answers` reads another system's recorded answers.
-    """
+    """All settings. A command reads the sections that concern it."""
 
     policy: Policy = Policy()
     rag: RagSettings = Field(default_factory=RagSettings)
@@ -249,9 +256,8 @@ def settings_toml(settings: Settings) -> str:
 
 
 def _section_lines(section: BaseModel) -> Iterator[str]:
-    documented = _documented(type(section))
     for key, value in section.model_dump(mode="json", exclude={"prices"}).items():
-        about = type(section).model_fields[key].description or documented.get(key, "")
+        about = type(section).model_fields[key].description or ""
         yield from textwrap.wrap(about, 96, initial_indent="# ", subsequent_indent="# ")
         yield f"# {key} =" if value is None else f"{key} = {_toml(value)}"
 
@@ -263,13 +269,6 @@ def _toml(value: object) -> str:
 
 def _summary(model: type[BaseModel]) -> str:
     return inspect.cleandoc(model.__doc__ or "").partition("\n")[0]
-
-
-def _documented(model: type[BaseModel]) -> dict[str, str]:
-    """Return what the `Attributes:` of a model's docstring say, by field."""
-    listed = inspect.cleandoc(model.__doc__ or "").partition("Attributes:\n")[2]
-    entries = re.findall(r"^ {4}(\w+): (.+(?:\n {8}.+)*)", listed, re.MULTILINE)
-    return {name: " ".join(about.split()) for name, about in entries}
 
 
 def settings(
@@ -292,7 +291,7 @@ def settings(
 
 
 def load_object(name: str) -> Any:
-    """Return what `package.module:name` stands for, such as a metric or a reader of one's own.
+    """Return what `package.module:name` stands for, such as your own metric or reader.
 
     Only for names that the person at the command line typed: it runs that module's code.
 

@@ -112,12 +112,7 @@ Advance = Callable[[str, int, int | None, str], None]
 
 @contextmanager
 def counting_bar(*, enabled: bool, transient: bool = True) -> Iterator[Advance]:
-    """Show a bar for each thing that is being done, from the first report of it on.
-
-    Args:
-        enabled: Whether to show anything at all.
-        transient: Whether the bars vanish at the end.
-    """
+    """Show a bar for each thing that is being done, from the first report of it on."""
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),

@@ -128,9 +128,7 @@ _MARKS = {
 def verification_view(verification: Verification, *, restates: bool = True) -> RenderableType:
     """Return the verdict on each claim, with what decided and what ships in its place.
 
-    Args:
-        verification: The verification.
-        restates: Whether the policy lets the source's own words ship in the place of a claim.
+    `restates`: the policy lets the source's own words ship in the place of a claim.
     """
     lines: list[RenderableType] = [line(f"outcome: {verification.outcome}", "bold")]
     for verdict in verification.claims:
@@ -285,7 +283,7 @@ def _claim_lines(claim: ClaimCheck) -> Iterator[RenderableType]:
     if claim.status in UNCHANGED:
         mark, style = ("!", "magenta") if claim.stale else ("✓", "green")
     yield line(f"{mark} {claim.claim}", style, indent=2)
-    yield line(f"{_status(claim)}: {claim.why}", "dim", indent=6)
+    yield line(f"{claim.status.replace('_', ' ')}: {claim.why}", "dim", indent=6)
     if support := support_line(claim):
         yield line(support, "dim", indent=6)
     for standing in claim.citations:
@@ -297,10 +295,6 @@ def _claim_lines(claim: ClaimCheck) -> Iterator[RenderableType]:
             # As it stands: a diff between two documents shows wording, not what changed.
             says = stale.successor_says
             yield line(f"now: {says.text} ({says.doc_id})", "dim", indent=8)
-
-
-def _status(claim: ClaimCheck) -> str:
-    return claim.status.replace("_", " ")
 
 
 def _stale(stale: StaleSource) -> str:

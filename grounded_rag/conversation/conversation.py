@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from anyio import to_thread
 from pydantic import Field, JsonValue
 
 from grounded_rag.answer import Answer
-from grounded_rag.conversation.rewriting import RuleRewriter
+from grounded_rag.conversation.rewriting import PromptRewriter, RuleRewriter
 from grounded_rag.errors import GroundedRAGError, QuestionError
 from grounded_rag.events import Event, Final
 from grounded_rag.types import Frozen, Instant
@@ -23,51 +23,42 @@ if TYPE_CHECKING:
 
 
 class Outdated(Frozen):
-    """An earlier answer that no longer holds against the index as it is now.
-
-    Attributes:
-        turn: 1-based number of the turn.
-        question: Its question.
-        reasons: One sentence a claim that does not hold, or a source that is outdated since.
-    """
+    """An earlier answer that no longer holds against the index as it is now."""
 
     kind: Literal["outdated"] = "outdated"
-    turn: Annotated[int, Field(ge=1)]
-    question: str
-    reasons: tuple[str, ...]
+    turn: int = Field(ge=1, description="1-based number of the turn.")
+    question: str = Field(description="Its question.")
+    reasons: tuple[str, ...] = Field(
+        description="One sentence per claim that does not hold, or source that is outdated since."
+    )
 
 
 class Understood(Frozen):
-    """How a question was understood.
-
-    Attributes:
-        asked: The question as it was asked.
-        question: The same made self-standing; equal to `asked` where it stood alone.
-    """
+    """How a question was understood."""
 
     kind: Literal["understood"] = "understood"
-    asked: str
-    question: str
+    asked: str = Field(description="The question as it was asked.")
+    question: str = Field(
+        description="The same made self-standing; equal to `asked` where it stood alone."
+    )
 
 
 class Turn(Frozen):
-    """One question of a conversation and its answer.
+    """One question of a conversation and its answer."""
 
-    Attributes:
-        asked: The question as it was asked.
-        question: The self-standing question that was answered.
-        answer: The answer or the refusal; its `question` is the self-standing one.
-        outdated: Earlier answers that were found not to hold any more when this was asked.
-    """
-
-    asked: str
-    question: str
-    answer: Answer
-    outdated: tuple[Outdated, ...] = ()
+    asked: str = Field(description="The question as it was asked.")
+    question: str = Field(description="The self-standing question that was answered.")
+    answer: Answer = Field(
+        description="The answer or the refusal; its `question` is the self-standing one."
+    )
+    outdated: tuple[Outdated, ...] = Field(
+        default=(),
+        description="Earlier answers that were found not to hold any more when this was asked.",
+    )
 
 
 ConversationEvent = Understood | Outdated | Event
-"""Any event of a conversation, told apart by `kind`."""
+"""Any event of a conversation; `kind` says which."""
 
 
 @runtime_checkable
@@ -91,9 +82,6 @@ class Conversation:
     other question: from retrieved passages alone. No earlier answer is ever given to a generator,
     so that nothing said before can become evidence, whoever said it. Before each answer the
     earlier ones are checked against the index as it is now.
-
-    Attributes:
-        turns: What was asked and answered, oldest first.
     """
 
     def __init__(
@@ -165,7 +153,7 @@ class Conversation:
         as_of: Instant | str | None = None,
         filters: Mapping[str, JsonValue] | None = None,
     ) -> Iterator[ConversationEvent]:
-        """Ask the next question and tell what happens; the blocking twin of `astream`."""
+        """Ask the next question and report what happens; the blocking twin of `astream`."""
         return self._rag.loop.iterate(partial(self.astream, question, as_of=as_of, filters=filters))
 
     async def astream(
@@ -175,9 +163,9 @@ class Conversation:
         as_of: Instant | str | None = None,
         filters: Mapping[str, JsonValue] | None = None,
     ) -> AsyncGenerator[ConversationEvent]:
-        """Ask the next question and tell what happens; see `GroundedRAG.astream`.
+        """Ask the next question and report what happens; see `GroundedRAG.astream`.
 
-        First comes `Understood`, then one `Outdated` an earlier answer that no longer holds, then
+        First comes `Understood`, then one `Outdated` per earlier answer that no longer holds, then
         the events of the question. The turn is added before the last event.
         """
         understood = await self._understood(question)
@@ -201,7 +189,7 @@ class Conversation:
         return Understood(asked=question, question=written if written.strip() else question)
 
     async def _outdated(self, as_of: Instant | str | None) -> tuple[Outdated, ...]:
-        """Return the earlier answers that no longer hold and were not told yet."""
+        """Return the earlier answers that no longer hold and were not reported yet."""
         index = self._rag.index_path
         open_turns = {
             number: turn
@@ -228,8 +216,6 @@ def _default_rewriter(rag: GroundedRAG) -> Rewriter:
     generator = rag.generator
     if not isinstance(generator, StructuredGenerator):
         return RuleRewriter()
-    from grounded_rag.conversation.rewriting import PromptRewriter
-
     return PromptRewriter(generator.model, client=generator.client)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from grounded_rag.generate.clients import ModelCalls
 from grounded_rag.generate.messages import BuiltMessages
 from grounded_rag.generate.passages import sendable
 from grounded_rag.generate.prompts import read_prompt
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 
 _MOST_EARLIER = 6
 _LONGEST_WRITTEN = 2_000
@@ -145,8 +144,7 @@ class _Rules(NamedTuple):
 
 @cache
 def _rules() -> _Rules:
-    lists = tomllib.loads(data_file("follow_ups.toml").read_text(encoding="utf-8"))
-    dates = tomllib.loads(data_file("questions.toml").read_text(encoding="utf-8"))
+    lists, dates = read_table("follow_ups"), read_table("questions")
     openers, asides = _either(lists["openers"]), _either(lists["asides"])
     prepositions = _either(lists["prepositions"])
     states, verbs = _either(lists["expletive_states"]), _either(lists["expletive_verbs"])
@@ -185,7 +183,6 @@ class _Place(NamedTuple):
 
 
 def _is_phrase(bare: str) -> bool:
-    """Whether a text is a phrase, and no sentence of its own."""
     finite = _rules().finite
     words = (word.strip(",:;").lower() for word in bare.split())
     return finite.isdisjoint(words) and not re.search(r"[.?!:;,]\s", bare)

@@ -39,30 +39,17 @@ class CandidateKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One citable piece of a chunk.
+    """One citable piece of a chunk."""
 
-    Attributes:
-        chunk: Position of its chunk in the request, from 0.
-        span: Its place in the chunk's text.
-        text: The characters there.
-        kind: Sentence, list item or table row.
-        context: Table header or list introduction: read with it, and part of the chunk's text.
-        context_span: Where that stands, or None.
-        headings: Title and all headings above it: navigation, never evidence.
-        heading: The nearest of them, or "".
-        previous: Position in the list of candidates of the one before it under the same heading
-            of its chunk, or None.
-    """
-
-    chunk: int
-    span: Span
+    chunk: int  # Position of its chunk in the request, from 0
+    span: Span  # Its place in the chunk's text
     text: str
     kind: CandidateKind
-    context: str
+    context: str  # Table header or list introduction: read with it, and part of the chunk's text
     context_span: Span | None
-    headings: str
-    heading: str
-    previous: int | None
+    headings: str  # Title and all headings above it: navigation, never evidence
+    heading: str  # The nearest of them, or ""
+    previous: int | None  # The candidate before it under the same heading of its chunk
 
 
 def find_candidates(chunks: Sequence[RetrievedChunk]) -> list[Candidate]:
@@ -233,50 +220,30 @@ def _is_header(text: str, units: Sequence[Unit], index: int) -> bool:
 
 
 def row_claim(row: str, header: str, question: Question) -> str:
-    """Return a row as it is told: its first cell and the columns asked about.
+    """Return a row in words: its first cell and the columns that the question asks about.
 
     Where the question names no column, all of them; where the header does not fit, the cells.
-
-    Args:
-        row: The row.
-        header: The table's header row, or "".
-        question: The question.
     """
-    cells, names, chosen = _chosen(row, header, question)
-    if not names:
-        return ", ".join(cell for cell in cells if cell)
-    pairs = [(names[at], cells[at]) for at in chosen if names[at] and cells[at]]
-    return told_row(cells[0], pairs)
+    cells, names = _cells(row), _cells(header)
+    if not names or len(names) != len(cells):
+        return ", ".join(filter(None, cells))
+    chosen = _asked(names, question)
+    return told_row(cells[0], [(names[at], cells[at]) for at in chosen if names[at] and cells[at]])
 
 
 def row_reading(row: str, header: str, question: Question) -> str:
-    """Return the same as it is compared: "column: cell" pairs, the first column among them.
-
-    Args:
-        row: The row.
-        header: The table's header row, or "".
-        question: The question.
-    """
-    cells, names, chosen = _chosen(row, header, question)
-    if not names:
-        return ", ".join(cell for cell in cells if cell)
+    """Return the same as it is compared: "column: cell" pairs, the first column among them."""
+    cells, names = _cells(row), _cells(header)
+    if not names or len(names) != len(cells):
+        return ", ".join(filter(None, cells))
+    chosen = (0, *_asked(names, question))
     return "; ".join(
-        f"{names[at]}: {cells[at]}" if names[at] else cells[at] for at in (0, *chosen) if cells[at]
+        f"{names[at]}: {cells[at]}" if names[at] else cells[at] for at in chosen if cells[at]
     )
 
 
-def _chosen(
-    row: str, header: str, question: Question
-) -> tuple[list[str], list[str], Sequence[int]]:
-    """Return the cells, the names of their columns if they fit, and the columns to tell."""
-    cells, names = _cells(row), _cells(header)
-    if len(names) != len(cells):
-        return cells, [], ()
-    return cells, names, _asked(names, question) or range(1, len(cells))
-
-
-def _asked(names: Sequence[str], question: Question) -> list[int]:
-    """Return the columns, the first left out, whose names agree best with the question."""
+def _asked(names: Sequence[str], question: Question) -> Sequence[int]:
+    """Return the columns whose names agree best with the question, or all but the first."""
     wanted = {term.word.stem: term.weight for term in question.terms}
     fits: dict[int, float] = {}
     for at, name in enumerate(names[1:], start=1):
@@ -286,7 +253,8 @@ def _asked(names: Sequence[str], question: Question) -> list[int]:
             # Of "Quill Account" and "Quill Plus Account" the question means the one it spells out.
             fits[at] = shared - _SPARE * len(stems - question.stems)
     best = max(fits.values(), default=0.0)
-    return [at for at, fit in fits.items() if fit >= best - _TIE] if best > 0 else []
+    asked = [at for at, fit in fits.items() if fit >= best - _TIE] if best > 0 else []
+    return asked or range(1, len(names))
 
 
 def _cells(row: str) -> list[str]:
@@ -327,12 +295,6 @@ def claim_of(
 
     A sentence that points back ("It …", "In that case …") takes the one before it along; one
     that opens a list takes its items; an item takes the sentence that opens its list.
-
-    Args:
-        index: Position of the candidate.
-        candidates: All candidates, in the order of their text.
-        chunks: The chunks of the request.
-        question: The question, which decides on the columns of a table.
     """
     candidate = candidates[index]
     chunk = chunks[candidate.chunk].chunk
@@ -393,7 +355,6 @@ def plain(text: str) -> str:
 
 
 def _items_below(index: int, candidates: Sequence[Candidate]) -> list[int]:
-    """Return the items of the list that the candidate opens, as far as the limits allow."""
     opener = candidates[index]
     items: list[int] = []
     for number in range(index + 1, min(index + 1 + _MOST_ITEMS, len(candidates))):

@@ -206,32 +206,15 @@ def _block(document: SentDocument, chunk: RetrievedChunk, form: BlockForm) -> di
 
 
 class SentDocument(Frozen):
-    """A chunk as it was sent: its sentences, each a citable block.
-
-    Attributes:
-        chunk_id: The chunk.
-        text: Its text.
-        blocks: Citable sentences, in code points of `text`, in order.
-    """
+    """A chunk as it was sent: its sentences, each a citable block."""
 
     chunk_id: str
     text: str
-    blocks: tuple[Span, ...]
-
-
-class _Piece(Frozen):
-    """A stretch of the written text and what it cites."""
-
-    span: Span
-    citations: tuple[Citation, ...]
+    blocks: tuple[Span, ...]  # Citable sentences, in code points of `text`, in order
 
 
 def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft:
     """Return the draft that a response's text blocks amount to. Pure.
-
-    Args:
-        content: Blocks of the response, as objects or mappings; others than text are left out.
-        documents: What was sent, in the order of its indexes.
 
     Returns:
         One claim a sentence; a sentence without a pointer is an uncited claim, which verification
@@ -240,7 +223,7 @@ def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft
         the provider's words and an unknown chunk id, for verification to reject.
     """
     text = ""
-    pieces: list[_Piece] = []
+    pieces: list[tuple[Span, tuple[Citation, ...]]] = []
     for block in content:
         if field_of(block, "type") != "text":
             continue
@@ -251,8 +234,7 @@ def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft
             for citation in _resolve(pointer, documents)
         )
         if citations:
-            span = Span(start=len(text), end=len(text) + len(written))
-            pieces.append(_Piece(span=span, citations=citations))
+            pieces.append((Span(start=len(text), end=len(text) + len(written)), citations))
         text += written
     unanswered = tuple(part.strip(" \t") for part in _UNANSWERED.findall(text) if part.strip(" \t"))
     # Blanked, not cut: the places of the pieces stay.
@@ -263,14 +245,14 @@ def draft_of(content: Sequence[Any], documents: Sequence[SentDocument]) -> Draft
     return Draft(claims=tuple(claims), unanswered=unanswered)
 
 
-def _claim(text: str, sentence: Span, pieces: Sequence[_Piece]) -> Claim:
-    citations = (
+def _claim(text: str, sentence: Span, pieces: Sequence[tuple[Span, tuple[Citation, ...]]]) -> Claim:
+    found = (
         citation
-        for piece in pieces
-        if piece.span.overlaps(sentence) and _shares_text(text, piece.span, sentence)
-        for citation in piece.citations
+        for span, citations in pieces
+        if span.overlaps(sentence) and _shares_text(text, span, sentence)
+        for citation in citations
     )
-    return Claim(text=sentence.of(text), citations=tuple(dict.fromkeys(citations)))
+    return Claim(text=sentence.of(text), citations=tuple(dict.fromkeys(found)))
 
 
 def _shares_text(text: str, piece: Span, sentence: Span) -> bool:

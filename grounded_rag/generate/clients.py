@@ -35,37 +35,25 @@ Shape = TypeVar("Shape", bound=BaseModel)
 _ANTHROPIC = "anthropic"
 _LIMIT = "max_tokens"
 _NEWER_LIMIT = "max_completion_tokens"
-_EXTRAS = {"openai": "openai", "ollama": "openai", "deepseek": "openai", "openrouter": "openai"}
+_BY_OPENAI_EXTRA = ("openai", "ollama", "deepseek", "openrouter")
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[Shape]):
-    """What one call gave.
+    """What one call gave."""
 
-    Attributes:
-        parsed: What instructor read, or None; never read where the output was cut or refused.
-        response: The last raw response, or None.
-        ending: How it ended.
-        usage: Tokens of all responses.
-    """
-
+    # None where nothing could be read; never read where the output was cut or refused.
     parsed: Shape | None
-    response: Any
+    response: Any  # The last raw one
     ending: Ending
-    usage: Usage
+    usage: Usage  # Tokens of all responses
 
 
 class ModelCalls:
     """Calls of one model, each with a time limit."""
 
     def __init__(self, model: str | None, client: Any | None, *, timeout: float) -> None:
-        """Choose a model; nothing is sent and no key is looked for yet.
-
-        Args:
-            model: "provider/model"; None takes `config.DEFAULT_MODEL` on Anthropic.
-            client: The user's own client, or None.
-            timeout: Most seconds for one call, the SDK's own retries included.
-        """
+        """Choose a model, as for `connect`; nothing is sent and no key is looked for yet."""
         self.model = model
         self.client = client
         self.timeout = timeout
@@ -76,7 +64,7 @@ class ModelCalls:
         )
 
     def connection(self) -> Connection:
-        """Return the connection of the running event loop."""
+        """Return the connection of the running event loop, made at its first use."""
         loop = asyncio.get_running_loop()
         if loop not in self._connections:
             self._connections[loop] = connect(self.model, self.client)
@@ -92,12 +80,8 @@ class ModelCalls:
     ) -> Reply[Shape]:
         """Make one call and look at how it ended before anything is read.
 
-        Args:
-            messages: What to send.
-            shape: Response model.
-            max_output_tokens: Limit of the output.
-            steady: Whether to ask for temperature 0 where the provider takes it. Anthropic's
-                current models do not.
+        `steady` asks for temperature 0 where the provider takes it; Anthropic's current models
+        do not.
 
         Raises:
             MissingKeyError: There are no credentials.
@@ -140,22 +124,15 @@ class ModelCalls:
 
 @dataclass(slots=True)
 class Connection:
-    """An instructor client and how to talk to it.
+    """An instructor client and how to talk to it."""
 
-    Attributes:
-        create: The client's `create`, blocking or not.
-        provider: Provider's name.
-        model: Model to ask for, or None where the client itself knows.
-        anthropic: Whether it takes Anthropic's form of messages.
-        sdk: The asynchronous client of the anthropic SDK underneath, which can stream; or None.
-        limit: What the provider calls the limit of the output; found out by the first call.
-    """
-
-    create: Callable[..., Any]
+    create: Callable[..., Any]  # The client's `create`, blocking or not
     provider: str
-    model: str | None
-    anthropic: bool
+    model: str | None  # None where the client itself knows
+    anthropic: bool  # Whether it takes Anthropic's form of messages
+    # The asynchronous client of the anthropic SDK underneath, which can stream.
     sdk: Any | None = None
+    # What the provider calls the limit of the output; found out by the first call.
     limit: str = _LIMIT
 
     @property
@@ -251,10 +228,9 @@ class Connection:
 def connect(model: str | None, client: Any | None) -> Connection:
     """Return a connection; nothing is sent yet.
 
-    Args:
-        model: "provider/model" as instructor knows it, or the bare name with `client`.
-        client: The user's own client: any of the anthropic SDK, an OpenAI one, or one patched by
-            instructor; None makes one from the environment.
+    The model is "provider/model" as instructor knows it, or the bare name with a client: any of
+    the anthropic SDK, an OpenAI one, or one patched by instructor. Without a client one is made
+    from the environment.
 
     Raises:
         MissingKeyError: There are no credentials for the provider.
@@ -300,10 +276,6 @@ def is_asynchronous(client: Any) -> bool:
     return any(kind.__name__ == "AsyncAPIClient" for kind in type(client).__mro__)
 
 
-def _streaming_sdk(client: Any) -> Any | None:
-    return client if is_asynchronous(client) else None
-
-
 def _by_name(named: str, provider: str, model: str) -> Connection:
     import instructor
 
@@ -343,7 +315,7 @@ def _given_client(model: str | None, client: Any) -> Connection:
             provider=provider,
             model=model.removeprefix(f"{provider}/") if model else None,
             anthropic=own,
-            sdk=_streaming_sdk(client.client) if own else None,
+            sdk=client.client if own and is_asynchronous(client.client) else None,
         )
     family = type(client).__module__.partition(".")[0]
     families = [kind.__module__.partition(".")[0] for kind in type(client).__mro__]
@@ -354,7 +326,7 @@ def _given_client(model: str | None, client: Any) -> Connection:
             provider=_ANTHROPIC,
             model=(model or DEFAULT_MODEL).removeprefix(f"{_ANTHROPIC}/"),
             anthropic=True,
-            sdk=_streaming_sdk(client),
+            sdk=client if is_asynchronous(client) else None,
         )
     if "openai" in families and model:
         patched = instructor.from_openai(client, mode=instructor.Mode.TOOLS)
@@ -371,12 +343,11 @@ def _given_client(model: str | None, client: Any) -> Connection:
 
 
 def _missing_extra(provider: str, error: Exception) -> MissingExtraError:
-    extra = _EXTRAS.get(provider)
     package = getattr(error, "name", None) or provider
     return MissingExtraError(
         f"The package for {provider} is not installed.",
-        hint=f'Install it: pip install "grounded-rag[{extra}]"'
-        if extra
+        hint='Install it: pip install "grounded-rag[openai]"'
+        if provider in _BY_OPENAI_EXTRA
         else f'Install it: pip install "instructor[{provider}]" (needs {package}).',
     )
 

@@ -14,12 +14,12 @@ from grounded_rag.generate.late_interaction import (
     Likeness,
     QuestionSimilarity,
     SentenceEmbedding,
-    TokenEmbedding,
 )
 from grounded_rag.generate.overlap import as_meant
 from grounded_rag.generate.question import Question, analyse
 from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select
+from grounded_rag.models.sentence_cache import TokenEmbedding
 from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Claim, Draft
@@ -35,17 +35,11 @@ _FEW_TERMS = 2
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What can be said to one part of a question.
+    """What can be said to one part of a question."""
 
-    Attributes:
-        text: The part, a literal span of the question.
-        confidence: Log-odds that the first claim answers it.
-        claims: The best claims, whatever the confidence.
-    """
-
-    text: str
-    confidence: float
-    claims: tuple[Claim, ...]
+    text: str  # The part, a literal span of the question
+    confidence: float  # Log-odds that the first claim answers it
+    claims: tuple[Claim, ...]  # The best claims, whatever the confidence
 
 
 class ExtractiveGenerator:
@@ -68,11 +62,11 @@ class ExtractiveGenerator:
         """Choose what to score with.
 
         Args:
-            embedding: Any LlamaIndex embedding; without one, words alone decide, which tells
+            embedding: Any LlamaIndex embedding; without one, words alone decide, which separates
                 answers from near misses less well. The built-in one also compares word by word,
                 which does so better.
             threshold: Log-odds below which it declines: higher refuses more, -inf never.
-            ranker: Weights of one's own in place of those that go with the embedding.
+            ranker: Your own weights in place of those that go with the embedding.
         """
         self._similarity = self._late = None
         self._ranker = WORDS
@@ -86,11 +80,7 @@ class ExtractiveGenerator:
         self._threshold = threshold
 
     async def generate(self, request: GenerationRequest) -> Generation:
-        """Return a draft; it has no claims where no sentence answers.
-
-        Args:
-            request: Question, chunks, and for a second attempt what not to say again.
-        """
+        """Return a draft; it has no claims where no sentence answers."""
         # Scoring is work for the processor: the event loop stays free.
         draft = await anyio.to_thread.run_sync(partial(self.draft, request))
         return Generation(draft=draft, model=self.name)
@@ -117,11 +107,7 @@ class ExtractiveGenerator:
     def assess(self, request: GenerationRequest) -> tuple[Assessment, ...]:
         """Return the best that can be said to each part of the question, and how sure that is.
 
-        Args:
-            request: The request.
-
-        Returns:
-            One assessment a part. Where no part of several is answered, one of the whole.
+        Where no part of several is answered, the question as a whole is assessed instead.
         """
         candidates = find_candidates(request.chunks)
         parts = [span.of(request.question) for span in question_parts(request.question)]
@@ -226,7 +212,6 @@ def _same(text: str, quote: str) -> bool:
 
 
 def _outdated(request: GenerationRequest) -> frozenset[int]:
-    """Return the numbers of the chunks that do not hold at the moment asked about."""
     if request.as_of is None:
         return frozenset()
     return frozenset(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from operator import mul
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from grounded_rag.generate.question import Question
+from grounded_rag.models.sentence_cache import SentenceCache, TokenEmbedding
 from grounded_rag.text.words import TokenVectors
 
 _KEPT_PIECES = 65_536
@@ -23,85 +22,43 @@ _COMMON_RANK = 1_000
 _RARE_RANK = 30_000
 
 
-@runtime_checkable
-class TokenEmbedding(Protocol):
-    """An embedding that also gives the vectors of word pieces, as the built-in one does."""
-
-    def token_vectors(self, texts: Sequence[str], /) -> Sequence[TokenVectors]:
-        """Return the pieces of each text, in order."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike a question and a sentence are; all but `gap` are cosines or means of them.
+    """How alike a question and a sentence are; all but `gap` are cosines or means of them."""
 
-    Attributes:
-        cosine: Of both as a whole.
-        late: Over the pieces of the question, rare ones counting more, the mean best cosine.
-        cover: The same over its content words alone.
-        gap: Largest weight of a content word times what its best cosine lacks to 1.
-        found: Best cosine of each content word that has a place in the model's window.
-    """
-
-    cosine: float = 0.0
-    late: float = 0.0
-    cover: float = 0.0
-    gap: float = 0.0
+    cosine: float = 0.0  # Of both as a whole
+    late: float = 0.0  # The mean best cosine over the question's pieces; rare ones count more
+    cover: float = 0.0  # The same over its content words alone
+    gap: float = 0.0  # Largest weight of a content word times what its best cosine lacks to 1
+    # Best cosine of each content word that has a place in the model's window.
     found: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _AskedWord:
-    """One content word of a question: the pieces it was cut into, and how much it tells."""
+    """One content word of a question: the pieces it was cut into, and its weight."""
 
     pieces: tuple[int, ...]
     weight: float
 
 
 class LateInteraction:
-    """Compares sentences with questions; vectors of sentences are kept for later questions.
-
-    Safe to be used by several threads at once.
-    """
+    """Compares sentences with questions; vectors of sentences are kept for later questions."""
 
     def __init__(self, embedding: TokenEmbedding) -> None:
-        self._embedding = embedding
-        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
-        self._pieces = 0
-        self._lock = threading.Lock()
+        # The vector of the whole text is kept too.
+        self._vectors = SentenceCache(
+            embedding.token_vectors, most=_KEPT_PIECES, size=lambda vectors: len(vectors.ranks) + 1
+        )
 
     def compare(self, question: Question, sentences: Sequence[str]) -> list[Likeness]:
         """Return the likeness of each sentence to the question, in order."""
-        vectors = self._vectors((question.text, *sentences))
+        vectors = self._vectors.of((question.text, *sentences))
         asked = vectors[question.text]
         if not asked.ranks:
             return [Likeness()] * len(sentences)
         words = _asked_words(question, asked)
         return [_likeness(asked, words, vectors[text]) for text in sentences]
-
-    def _vectors(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        wanted = list(dict.fromkeys(texts))
-        with self._lock:
-            found = {text: self._kept[text] for text in wanted if text in self._kept}
-        missing = [text for text in wanted if text not in found]
-        if missing:
-            found.update(zip(missing, self._embedding.token_vectors(missing), strict=True))
-        with self._lock:
-            for text in wanted:
-                if text not in self._kept:
-                    self._pieces += _size(found[text])
-                    self._kept[text] = found[text]
-                self._kept.move_to_end(text)
-            while self._pieces > _KEPT_PIECES:
-                _, oldest = self._kept.popitem(last=False)
-                self._pieces -= _size(oldest)
-        return found
-
-
-def _size(vectors: TokenVectors) -> int:
-    # The vector of the whole text is kept too.
-    return len(vectors.ranks) + 1
 
 
 def _likeness(asked: TokenVectors, words: Sequence[_AskedWord], sentence: TokenVectors) -> Likeness:
@@ -116,8 +73,8 @@ def _likeness(asked: TokenVectors, words: Sequence[_AskedWord], sentence: TokenV
     if not words:
         return Likeness(cosine=cosine, late=late)
     found = tuple(sum(best[at] for at in word.pieces) / len(word.pieces) for word in words)
-    told = sum(word.weight for word in words)
-    cover = sum(word.weight * value for word, value in zip(words, found, strict=True)) / told
+    total = sum(word.weight for word in words)
+    cover = sum(word.weight * value for word, value in zip(words, found, strict=True)) / total
     gap = max(word.weight * (1.0 - value) for word, value in zip(words, found, strict=True))
     return Likeness(cosine=cosine, late=late, cover=cover, gap=gap, found=found)
 
@@ -138,12 +95,9 @@ def _asked_words(question: Question, asked: TokenVectors) -> list[_AskedWord]:
 
 
 def _piece_weight(rank: int) -> float:
-    """Return how much a piece tells: more, the later it comes in a list ordered by frequency."""
+    """Return the weight of a piece: rare ones, late in a list ordered by frequency, count more."""
     share = math.log(max(rank, _COMMON_RANK) / _COMMON_RANK) / math.log(_RARE_RANK / _COMMON_RANK)
     return min(1.0, max(_COMMON, share))
-
-
-_KEPT = 4_096
 
 
 class SentenceEmbedding(Protocol):
@@ -154,42 +108,24 @@ class SentenceEmbedding(Protocol):
         ...
 
     def get_text_embedding_batch(self, texts: list[str], /) -> Sequence[Sequence[float]]:
-        """Return one vector a text, in order."""
+        """Return one vector per text, in order."""
         ...
 
 
 class QuestionSimilarity:
-    """Cosines of sentences and questions; vectors of sentences are kept for later questions.
-
-    Safe to be used by several threads at once.
-    """
+    """Cosines of sentences and questions; vectors of sentences are kept for later questions."""
 
     def __init__(self, embedding: SentenceEmbedding) -> None:
         self._embedding = embedding
-        self._kept: OrderedDict[str, Sequence[float]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._vectors = SentenceCache(
+            lambda texts: map(_unit, embedding.get_text_embedding_batch(texts))
+        )
 
     def cosines(self, question: str, sentences: Sequence[str]) -> list[float]:
         """Return the cosine of each sentence to the question, in order; 0 for a null vector."""
         query = _unit(self._embedding.get_query_embedding(question))
-        vectors = self._vectors(sentences)
+        vectors = self._vectors.of(sentences)
         return [sum(map(mul, query, vectors[sentence])) for sentence in sentences]
-
-    def _vectors(self, sentences: Sequence[str]) -> dict[str, Sequence[float]]:
-        wanted = list(dict.fromkeys(sentences))
-        with self._lock:
-            found = {text: self._kept[text] for text in wanted if text in self._kept}
-        missing = [text for text in wanted if text not in found]
-        if missing:
-            made = self._embedding.get_text_embedding_batch(missing)
-            found.update((text, _unit(vector)) for text, vector in zip(missing, made, strict=True))
-        with self._lock:
-            for text in wanted:
-                self._kept[text] = found[text]
-                self._kept.move_to_end(text)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return found
 
 
 def _unit(vector: Sequence[float]) -> Sequence[float]:

@@ -68,11 +68,9 @@ class KnownLabels:
     def __init__(
         self, label_of: Mapping[str, str], sentences: Mapping[str, Citation] | None = None
     ) -> None:
-        """Take what the request shows.
+        """Take the passages' labels by chunk id, and what each sentence's label stands for.
 
-        Args:
-            label_of: Label of each passage by chunk id.
-            sentences: What each sentence's label stands for; None where quotes are copied.
+        `sentences` is None where quotes are copied.
         """
         self._label_of = label_of
         self._sentences = sentences
@@ -99,7 +97,7 @@ class KnownLabels:
             if sentence.chunk_id == citation.chunk_id
         }
         # A short sentence may stand in a longer one: the closest reading wins.
-        for fits in (str.__eq__, str.__contains__, _stands_in):
+        for fits in (str.__eq__, str.__contains__, lambda one, quoted: one in quoted):
             if named := [label for label, one in sentences.items() if fits(one, quote)]:
                 return named
         return [self.chunk(citation.chunk_id)]
@@ -111,7 +109,7 @@ class KnownLabels:
         return text
 
     def listed(self) -> str:
-        """Return the labels of all sentences, as one range a passage."""
+        """Return the labels of all sentences, as one range per passage."""
         ends: dict[str, tuple[str, str]] = {}
         for label, sentence in (self._sentences or {}).items():
             first, _ = ends.get(sentence.chunk_id, (label, label))
@@ -122,13 +120,7 @@ class KnownLabels:
 
 
 def mending(reask: Reask, prompts: PromptSet, known: KnownLabels) -> str:
-    """Return the text of a second attempt; its size has a limit that no draft can move.
-
-    Args:
-        reask: What to mend.
-        prompts: The prompts.
-        known: What the model knows passages and sentences by.
-    """
+    """Return the text of a second attempt; its size has a limit that no draft can move."""
     failed = [_failed(item, known) for item in reask.failed[:_MAX_CLAIMS]]
     kept = [_claim(claim, known) for claim in reask.kept[:_MAX_CLAIMS]]
     return prompts.mend(failed=_json(failed), kept=_json(kept), note=sendable(clip(reask.note)))
@@ -172,10 +164,6 @@ def _claim(claim: Claim, known: KnownLabels) -> dict[str, Any]:
     }
 
 
-def _stands_in(sentence: str, quote: str) -> bool:
-    return sentence in quote
-
-
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
@@ -189,24 +177,17 @@ _OVERHEAD = 40
 
 
 class BuiltMessages(Frozen):
-    """What a model is sent for one request.
+    """What a model is sent for one request."""
 
-    Attributes:
-        system: System prompt: the same for every request, so that a provider can cache it.
-        blocks: Text blocks of the user's turn, in order; none is blank. A passage is three:
-            a line that opens it, its text, and a line that closes it.
-        labels: Labels of the passages shown, in order, with the chunk ids they stand for.
-        quotes: Labels of sentences with what they stand for; empty where quotes are copied.
-        dropped: Ids of chunks left out because the token budget was used up or they are blank.
-        estimated_tokens: Cautious estimate of the input's size.
-    """
-
-    system: str
+    system: str  # The same for every request, so that a provider can cache it
+    # Text blocks of the user's turn; none is blank. A passage is three: opening line, text,
+    # closing line.
     blocks: tuple[str, ...]
-    labels: dict[str, str]
+    labels: dict[str, str]  # Labels of the passages shown, in order, with their chunk ids
+    # What the labels of sentences stand for; empty where quotes are copied.
     quotes: dict[str, Citation] = Field(default_factory=dict)
-    dropped: tuple[str, ...] = ()
-    estimated_tokens: int = 0
+    dropped: tuple[str, ...] = ()  # Ids of chunks beyond the token budget, or blank
+    estimated_tokens: int = 0  # Cautious estimate of the input's size
 
     def chunk_id(self, label: str) -> str:
         """Return the chunk id that `label` stands for.
@@ -232,14 +213,8 @@ def build_messages(
 
     Text of passages is never part of a template. It arrives as it is stored, but for words that
     a soft hyphen or a line end cuts (see `readable`) and for lone surrogates, which cannot be
-    sent and become U+FFFD.
-
-    Args:
-        request: Question, chunks, and what to mend.
-        prompts: The prompts.
-        budget: Most input tokens, by `estimate_tokens`. The best-ranked chunks that fit are
-            shown; the others are dropped and listed.
-        labelled: Whether each sentence is shown under a label, for it to be named by.
+    sent and become U+FFFD. The best-ranked chunks that fit into `budget` tokens are shown; the
+    others are listed as dropped. With `labelled` each sentence stands under a label.
 
     Raises:
         QuestionError: The question is blank.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,7 +11,6 @@ from grounded_rag.generate.candidates import Candidate, CandidateKind
 from grounded_rag.generate.late_interaction import Likeness
 from grounded_rag.generate.question import (
     Question,
-    Term,
     asks_guess,
     asks_opinion,
     holds_kind,
@@ -22,7 +19,7 @@ from grounded_rag.generate.question import (
     is_specific,
 )
 from grounded_rag.generate.ranking import Features
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.spelling import (
     Abbreviation,
     abbreviations,
@@ -40,11 +37,9 @@ _TYPO_LENGTH = 5
 
 _IN_HEADING = 0.75
 _IN_PREVIOUS = 0.6
-_BESIDE = 0.3
+# A name in the sentence before need not be what this one is about.
+_NAME_IN_PREVIOUS = 0.3
 _FOUND = 0.5
-_POINTING = re.compile(
-    r"(?:It|This|That|These|Those|They|He|She|Its|Their|His|Her|Such|Er|Sie|Es|Dies\w*)\b"
-)
 _OPENING = 60
 _MOST_TERMS = 10
 _MOST_DEFINED = 20
@@ -78,7 +73,8 @@ class Overlap:
         for candidate, own in zip(candidates, self._own, strict=True):
             chunks.setdefault(candidate.chunk, set()).update(own)
         self._chunks = {number: frozenset(stems) for number, stems in chunks.items()}
-        self._matches = match_stems(question.terms, words)
+        # One pass for all sentences keeps this off the hot path.
+        self._matches = [_matches(term.word, words) for term in question.terms]
         self._names = {term.word.stem for term in question.terms if term.name}
 
     def recall(self, index: int) -> float:
@@ -86,12 +82,7 @@ class Overlap:
         return self._share(self._found(index))
 
     def features(self, index: int, likeness: Likeness) -> Features:
-        """Return the features of a candidate.
-
-        Args:
-            index: Its position.
-            likeness: What an embedding says of it; zeros without one.
-        """
+        """Measure a candidate; without an embedding `likeness` is all zeros."""
         question = self._question
         candidate = self._candidates[index]
         own = self._own[index]
@@ -160,13 +151,11 @@ class Overlap:
     def _found(self, index: int) -> list[float]:
         previous = self._candidates[index].previous
         before = self._own[previous] if previous is not None else frozenset[str]()
-        # A name in the sentence before is what this one is about only if it points back to it.
-        name = _IN_PREVIOUS if _POINTING.match(self._candidates[index].text) else _BESIDE
         return [
             max(
                 strength(matches, self._own[index]),
                 _IN_HEADING * strength(matches, self._above[index]),
-                (name if term.name else _IN_PREVIOUS) * strength(matches, before),
+                (_NAME_IN_PREVIOUS if term.name else _IN_PREVIOUS) * strength(matches, before),
             )
             for term, matches in zip(self._question.terms, self._matches, strict=True)
         ]
@@ -188,7 +177,6 @@ def _opening(text: str) -> frozenset[str]:
 
 
 def _defined(candidates: Sequence[Candidate]) -> tuple[Abbreviation, ...]:
-    """Return the abbreviations that the candidates define."""
     texts = dict.fromkeys(text for one in candidates for text in (one.context, one.text))
     found = dict.fromkeys(one for text in texts for one in abbreviations(text))
     return tuple(found)[:_MOST_DEFINED]
@@ -210,20 +198,6 @@ Matches = Mapping[str, float]
 """Stems that match one term, each with a strength from 0 to 1."""
 
 
-def match_stems(terms: Sequence[Term], vocabulary: Mapping[str, str]) -> list[Matches]:
-    """Return for each term the stems of the vocabulary that match it.
-
-    Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
-    longer words and everyday synonyms less. One pass for all sentences keeps this off the hot path.
-
-    Args:
-        terms: Terms of the question.
-        vocabulary: All stems of the passages, each with a word that has it: a typing error near
-            the end of a word can change its stem altogether.
-    """
-    return [_matches(term.word, vocabulary) for term in terms]
-
-
 def strength(matches: Matches, stems: frozenset[str]) -> float:
     """Return how strongly the best of `stems` matches."""
     if len(matches) < len(stems):
@@ -232,6 +206,12 @@ def strength(matches: Matches, stems: frozenset[str]) -> float:
 
 
 def _matches(word: Word, vocabulary: Mapping[str, str]) -> Matches:
+    """Return the stems of the vocabulary that match a word.
+
+    Equal stems match fully; derivations ("transfer", "transferable"), single typing errors in
+    longer words and everyday synonyms less. The vocabulary has a word for each stem of the
+    passages: a typing error near the end of a word can change its stem altogether.
+    """
     found: dict[str, float] = {}
     alike = _thesaurus().synonyms.get(word.stem, frozenset())
     for term, lower in vocabulary.items():
@@ -277,7 +257,7 @@ class _Thesaurus(NamedTuple):
 
 @cache
 def _thesaurus() -> _Thesaurus:
-    lists = tomllib.loads(data_file("thesaurus.toml").read_text(encoding="utf-8"))
+    lists = read_table("thesaurus")
     alike = [(_stems_of(row), _stems_of(row)) for row in lists["synonyms"]]
     sides = [row.split(" / ") for row in lists["opposites"]]
     against = [(_stems_of(left), _stems_of(right)) for left, right in sides]
@@ -303,10 +283,6 @@ def as_meant(question: str, candidates: Sequence[Candidate]) -> str:
     """Return a question with its mistyped words replaced by words of the passages.
 
     Only what is compared changes; what is asked is quoted as it stands.
-
-    Args:
-        question: The question, or a part of it.
-        candidates: What it may be answered with.
     """
     if guess_language(question) not in ("en", None):
         return question

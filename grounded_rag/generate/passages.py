@@ -25,11 +25,8 @@ def readable(text: str, *, within: str | None = None) -> str:
     Where a line ends in a hyphen between letters, the line end goes, and the hyphen with it. The
     hyphen stays where the text writes the word with one elsewhere, where another stands before
     it ("state-of-the-art") and before a capital ("Anglo-Saxon"). Nothing is joined where the
-    second part is a word of its own ("Haus- und Garten").
-
-    Args:
-        text: A passage or a sentence of it.
-        within: The passage whose words decide, if `text` is a part of one.
+    second part is a word of its own ("Haus- und Garten"). The words of `within` decide, if `text`
+    is a part of it.
     """
     if "\xad" in text:
         text = _SOFT.sub("", text)
@@ -53,15 +50,10 @@ def _joined(match: re.Match[str], *, words: frozenset[str]) -> str:
 
 
 class LabelledPassage(NamedTuple):
-    """A passage with its sentences under labels.
+    """A passage with its sentences under labels."""
 
-    Attributes:
-        text: One line a sentence, `[label] sentence`; headings have no label.
-        quotes: What each label stands for.
-    """
-
-    text: str
-    quotes: dict[str, Citation]
+    text: str  # One line per sentence, `[label] sentence`; headings have no label
+    quotes: dict[str, Citation]  # What each label stands for
 
 
 def citable_sentences(chunk: RetrievedChunk) -> tuple[Span, ...]:
@@ -70,12 +62,7 @@ def citable_sentences(chunk: RetrievedChunk) -> tuple[Span, ...]:
 
 
 def labelled_passage(label: str, chunk: RetrievedChunk) -> LabelledPassage:
-    """Return the sentences of a passage as `label.1`, `label.2` and so on.
-
-    Args:
-        label: Label of the passage; it occurs in no text of the request.
-        chunk: The passage.
-    """
+    """Return the sentences of a passage as `label.1`, `label.2` and so on."""
     lines: list[str] = []
     quotes: dict[str, Citation] = {}
     whole = chunk.chunk.text
@@ -108,13 +95,7 @@ class ShownPassage(NamedTuple):
 
 
 def show_passage(label: str, retrieved: RetrievedChunk, *, labelled: bool) -> ShownPassage:
-    """Return a passage as a model sees it.
-
-    Args:
-        label: Its label, which occurs in no text of the request.
-        retrieved: The passage.
-        labelled: Whether each sentence is shown under a label.
-    """
+    """Return a passage as a model sees it; `label` must occur in no text of the request."""
     about = json.dumps(passage_metadata(retrieved), ensure_ascii=False)
     quotes: dict[str, Citation] = {}
     if labelled:
@@ -129,9 +110,9 @@ def show_passage(label: str, retrieved: RetrievedChunk, *, labelled: bool) -> Sh
 
 
 def passage_metadata(retrieved: RetrievedChunk) -> dict[str, Any]:
-    """Return title, section and dates: what tells passages apart, as JSON, never as text.
+    """Return title, section and dates, which distinguish passages, as JSON and never as text.
 
-    When a passage was looked at or changed last says little about what holds; it is told only
+    When a passage was looked at or changed last says little about what holds; it is given only
     where nothing says more.
     """
     validity = retrieved.validity

@@ -19,7 +19,7 @@ from grounded_rag.generate.passages import passage_metadata, show_passage
 from grounded_rag.resources import prompts_dir
 from grounded_rag.types import Chunk, Citation, Claim, Draft, Frozen, RetrievedChunk, Span, Validity
 
-ExampleForm = Literal["copy", "label", "citations"]
+PromptKind = Literal["copy", "label", "citations"]
 """How evidence is pointed at: quotes copied, sentences by label, or the provider's citations."""
 
 
@@ -54,30 +54,21 @@ class ExampleClaim(_Part):
 
 
 class ExampleAnswer(_Part):
-    """What is to be answered."""
+    """An answer in one of the two wordings."""
 
     claims: tuple[ExampleClaim, ...]
     unanswered: tuple[str, ...] = ()
 
 
 class Example(_Part):
-    """A question with passages, and its answer in either wording.
+    """A question with passages, and its answer in either wording."""
 
-    Attributes:
-        shows: What the example is for, in a few words.
-        question: The question.
-        as_of: The day to answer for, or None.
-        passages: What may be cited.
-        source: The answer in whole sentences of the passages.
-        own: The answer in words of its own.
-    """
-
-    shows: str
+    shows: str  # What the example is for, in a few words
     question: str
     as_of: dt.date | None = None
     passages: tuple[ExamplePassage, ...] = Field(min_length=1)
-    source: ExampleAnswer
-    own: ExampleAnswer
+    source: ExampleAnswer  # In whole sentences of the passages
+    own: ExampleAnswer  # In words of its own
 
     @model_validator(mode="after")
     def _check(self) -> Example:
@@ -94,11 +85,7 @@ class Example(_Part):
         return self
 
     def chunks(self, number: int) -> tuple[RetrievedChunk, ...]:
-        """Return the passages as chunks; their ids are the labels that they are shown under.
-
-        Args:
-            number: Number of the example.
-        """
+        """Return the passages as chunks; their ids are the labels that they are shown under."""
         return tuple(
             _chunk(f"EX{number}-{rank}", rank, passage)
             for rank, passage in enumerate(self.passages, start=1)
@@ -133,18 +120,12 @@ def read_examples(text: str) -> tuple[Example, ...]:
     return _Examples.model_validate(tomllib.loads(text)).examples
 
 
-def show_examples(examples: tuple[Example, ...], form: ExampleForm, *, own_words: bool) -> str:
-    """Return the examples as a part of a system prompt.
-
-    Args:
-        examples: The examples.
-        form: How evidence is pointed at.
-        own_words: Whether claims are in words of their own.
-    """
+def show_examples(examples: tuple[Example, ...], kind: PromptKind, *, own_words: bool) -> str:
+    """Return the examples as a part of a system prompt."""
     shown = (
         _with_citations(number, example, own_words)
-        if form == "citations"
-        else _with_tool(number, example, own_words, labelled=form == "label")
+        if kind == "citations"
+        else _with_tool(number, example, own_words, labelled=kind == "label")
         for number, example in enumerate(examples, start=1)
     )
     return "\n\n".join(shown)
@@ -215,16 +196,13 @@ def _chunk(label: str, rank: int, passage: ExamplePassage) -> RetrievedChunk:
     )
 
 
-VERSION_LINE = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
+_VERSION_LINE = re.compile(r"<!--.{0,120}\bversion\s+\S{1,20}\s*-->", re.IGNORECASE)
 _TOML_VERSION_LINE = re.compile(r"#.{0,120}\bversion\s+\S{1,20}", re.IGNORECASE)
 _ANSWER_PLACEHOLDERS = frozenset({"refusal"})
 _ANSWER_BLOCKS = frozenset({"wording", "examples"})
 _REASK_PLACEHOLDERS = frozenset({"failed", "kept", "note"})
 _NOTE_LINE = re.compile(r"(?m)^.*\$(?:note\b|\{note\}).*\n?")
 _BLANK_LINES = re.compile(r"\n{3,}")
-
-PromptKind = Literal["copy", "label", "citations"]
-"""How evidence is pointed at: quotes copied, sentences by label, or the provider's citations."""
 
 
 class _Files(NamedTuple):
@@ -243,15 +221,10 @@ _FILES: dict[PromptKind, _Files] = {
 
 
 class Wording(Frozen):
-    """What a prompt says about the words of a claim.
+    """What a prompt says about the words of a claim."""
 
-    Attributes:
-        rules: Text in the place of `$wording`.
-        examples: Text in the place of `$examples`.
-    """
-
-    rules: str = ""
-    examples: str = ""
+    rules: str = ""  # In the place of `$wording`
+    examples: str = ""  # In the place of `$examples`
 
 
 class PromptSet(Frozen):
@@ -259,21 +232,21 @@ class PromptSet(Frozen):
 
     Documents, questions and claims never pass through a template: values are inserted once,
     after the template was read, so a `$` in them stays a `$`.
-
-    Attributes:
-        answer: Template of the system prompt, with `$refusal`; it may have `$wording` and
-            `$examples`.
-        reask: Template of the second attempt, with `$failed`, `$kept` and `$note`.
-        refusal: The refusal string of this folder.
-        source: Wording where nothing can confirm a claim in the model's own words.
-        own: Wording where something can.
     """
 
-    answer: str
-    reask: str
-    refusal: str
-    source: Wording = Wording()
-    own: Wording = Wording()
+    answer: str = Field(
+        description="Template of the system prompt, with `$refusal`; it may have `$wording` and "
+        "`$examples`."
+    )
+    reask: str = Field(
+        description="Template of the second attempt, with `$failed`, `$kept` and `$note`."
+    )
+    refusal: str = Field(description="The refusal string of this folder.")
+    source: Wording = Field(
+        default=Wording(),
+        description="Wording where nothing can confirm a claim in the model's own words.",
+    )
+    own: Wording = Field(default=Wording(), description="Wording where something can.")
 
     @classmethod
     def load(cls, folder: Path | None = None, *, kind: PromptKind = "copy") -> PromptSet:
@@ -284,7 +257,7 @@ class PromptSet(Frozen):
         whatever can be confirmed.
 
         Args:
-            folder: Folder of one's own prompts; None reads the built-in ones.
+            folder: Folder with your prompts; None reads the built-in ones.
             kind: "copy" reads `answer.md` and `reask.md`, "label" `labels.md` and
                 `labels_reask.md`, "citations" `citations.md` and `citations_reask.md`.
 
@@ -322,9 +295,7 @@ class PromptSet(Frozen):
     def system(self, refusal: str, *, own_words: bool = False) -> str:
         """Return the system prompt with the refusal string in force.
 
-        Args:
-            refusal: The refusal string.
-            own_words: Whether something can confirm claims in the model's own words.
+        `own_words` says that something can confirm claims in the model's own words.
         """
         wording = self.own if own_words else self.source
         return _fill(self.answer, refusal=refusal, wording=wording.rules, examples=wording.examples)
@@ -340,23 +311,24 @@ class PromptSet(Frozen):
         return _fill(template, failed=failed, kept=kept, note=note)
 
 
+def _body(versioned: str) -> str:
+    return versioned.partition("\n")[2]
+
+
 def _fill(template: str, **values: str) -> str:
-    _, _, body = template.partition("\n")
-    return Template(body).substitute(values).strip()
+    return Template(_body(template)).substitute(values).strip()
 
 
 def _placeholders(template: str) -> set[str]:
-    _, _, body = template.partition("\n")
-    return set(Template(body).get_identifiers())
+    return set(Template(_body(template)).get_identifiers())
 
 
 def _wording(root: Path, kind: PromptKind, used: set[str], *, own_words: bool) -> Wording:
-    """Return the blocks that an answer prompt asks for, in one of the two wordings."""
     name = "wording_own.md" if own_words else "wording_source.md"
     rules = read_prompt(root, name) if "wording" in used else ""
     if "examples" not in used:
         return Wording(rules=rules)
-    text = _versioned(root, "examples.toml")
+    text = versioned_prompt(root, "examples.toml")
     try:
         examples = read_examples(text)
     except ValueError as error:
@@ -385,21 +357,17 @@ def _read(root: Path, name: str) -> str:
 def read_prompt(folder: Path | None, name: str) -> str:
     """Return the text of a prompt without placeholders, its version line left out.
 
-    Args:
-        folder: Folder of one's own prompts; None reads the built-in one.
-        name: Name of the file.
-
     Raises:
         PromptError: It cannot be read, or does not start with a version comment.
     """
     root = prompts_dir() if folder is None else folder
-    _, _, body = _versioned(root, name).partition("\n")
-    return body.strip()
+    return _body(versioned_prompt(root, name)).strip()
 
 
-def _versioned(root: Path, name: str) -> str:
+def versioned_prompt(root: Path, name: str) -> str:
+    """Return the whole text of a prompt whose first line says its version, or raise."""
     text = _read(root, name)
-    pattern, example = VERSION_LINE, "<!-- my prompt, version 1 -->"
+    pattern, example = _VERSION_LINE, "<!-- my prompt, version 1 -->"
     if name.endswith(".toml"):
         pattern, example = _TOML_VERSION_LINE, "# my examples, version 1"
     if not pattern.fullmatch(text.partition("\n")[0].strip()):
@@ -418,11 +386,10 @@ def _template(
     *,
     optional: frozenset[str] = frozenset(),
 ) -> str:
-    text = _versioned(root, name)
+    text = versioned_prompt(root, name)
     path = root / name
-    _, _, body = text.partition("\n")
-    template = Template(body)
-    if not template.is_valid():
+    body = _body(text)
+    if not Template(body).is_valid():
         raise PromptError(
             f"{path} has a $ that begins no placeholder.", hint="Write $$ for a dollar sign."
         )

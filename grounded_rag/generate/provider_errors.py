@@ -115,7 +115,6 @@ def _names_no_key(error: BaseException) -> bool:
 
 
 def _message(error: BaseException) -> str:
-    """Return the provider's message in one line of limited length."""
     body: Any = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, Mapping) else None
     given = inner.get("message") if isinstance(inner, Mapping) else None

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import data_file, read_table
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.quantities import Quantity
 from grounded_rag.text.words import Word, content_words, guess_language, tokenize
 
 
 class Wanted(Enum):
-    """Kind of answer that a question asks for, as far as its words tell."""
+    """Kind of answer that a question asks for, as far as its words show."""
 
     NUMBER = "number"
     MONEY = "money"
@@ -36,12 +34,9 @@ class Wanted(Enum):
 
 
 class _Words(NamedTuple):
-    """The words and patterns of the data file."""
-
     asking: frozenset[str]
     degrees: frozenset[str]
     days_and_months: frozenset[str]
-    class_words: frozenset[str]
     opinion: re.Pattern[str]
     guess: re.Pattern[str]
     wanted: Mapping[Wanted, re.Pattern[str]]
@@ -50,12 +45,11 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    lists = tomllib.loads(data_file("questions.toml").read_text(encoding="utf-8"))
+    lists = read_table("questions")
     return _Words(
         asking=frozenset(lists["asking"]),
         degrees=frozenset(lists["degrees"]),
         days_and_months=frozenset(lists["days_and_months"]),
-        class_words=frozenset(lists["class_words"]),
         opinion=_any_of(lists["opinion"]),
         guess=_any_of(lists["guess"]),
         wanted={Wanted[kind.upper()]: _any_of(found) for kind, found in lists["wanted"].items()},
@@ -72,46 +66,28 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One content word of a question.
-
-    Attributes:
-        word: The word.
-        weight: How much it tells, 0 to 1: rare words and names more.
-        name: Whether it looks like a name: capitalised inside the sentence, or a code.
-        number: Whether it is a number, a day of the week or a month.
-        head: Whether it only names the class of the answer ("which *country*"): an answer
-            seldom repeats it.
-        degree: Whether it is a superlative or ordinal ("first", "largest"), or what is counted
-            ("how many *keys*"), which must hold.
-        borrowed: Whether it comes from another part of the same question.
-    """
+    """One content word of a question."""
 
     word: Word
-    weight: float
-    name: bool = False
-    number: bool = False
+    weight: float  # 0 to 1: rare words and names count more
+    name: bool = False  # Capitalised inside the sentence, or a code
+    number: bool = False  # A number, a day of the week or a month
+    # It only names the class of the answer ("which *country*"): an answer seldom repeats it.
     head: bool = False
+    # A superlative or ordinal ("first"), or what is counted ("how many *keys*"): it must hold.
     degree: bool = False
-    borrowed: bool = False
+    borrowed: bool = False  # From another part of the same question
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, taken apart.
-
-    Attributes:
-        text: The question as it stands.
-        terms: Its content words, question words left out.
-        stems: Stems of all its words.
-        wanted: Kind of answer asked for.
-        negated: Whether it asks for what is not the case.
-    """
+    """A question, taken apart."""
 
     text: str
-    terms: tuple[Term, ...]
-    stems: frozenset[str]
+    terms: tuple[Term, ...]  # Content words, question words left out
+    stems: frozenset[str]  # Of all its words
     wanted: Wanted
-    negated: bool
+    negated: bool  # It asks for what is not the case
 
     @property
     def total(self) -> float:
@@ -121,7 +97,7 @@ class Question:
 
 # Patterns are kept from hostile lengths.
 _LONGEST = 2_000
-# Where fewer words than this begin small, capitals tell nothing: "What Is The Fee".
+# Where fewer words than this begin small, capitals mean nothing: "What Is The Fee".
 _SMALL_SHARE = 0.3
 # An answer seldom repeats the word that only names its class.
 _HEAD_WEIGHT = 0.35
@@ -138,24 +114,15 @@ _COUNTED = re.compile(
 _HEAD = re.compile(r"\b(?:what|which|welche[rsnm]?|quel(?:le)?s?)\s+", re.IGNORECASE)
 
 
-def analyse(question: str, *, language: str | None = None) -> Question:
-    """Take a question apart.
-
-    Args:
-        question: The question.
-        language: Passed on to the stemmer.
-    """
-    tokens = tokenize(question, language=language)
+def analyse(question: str) -> Question:
+    """Take a question apart."""
+    tokens = tokenize(question)
     first = tokens[0].start if tokens else -1
     lists = _words()
     heads = _heads(question, tokens)
     counted = _counted(question, tokens)
-    words = [
-        word
-        for word in content_words(question, language=language)
-        if word.lower not in lists.asking
-    ]
-    # In "WHAT IS THE FEE" or "What Is The Fee" capitals tell nothing.
+    words = [word for word in content_words(question) if word.lower not in lists.asking]
+    # In "WHAT IS THE FEE" or "What Is The Fee" capitals mean nothing.
     inside = [word for word in tokens[1:] if word.text[:1].isalpha()]
     small = sum(1 for word in inside if word.text[:1].islower())
     # German writes every noun with one.
@@ -196,7 +163,7 @@ def is_negated(text: str) -> bool:
 
 
 def word_weight(lower: str) -> float:
-    """Return how much a word tells, 0.15 to 1, by its place in a frequency-ordered vocabulary."""
+    """Return the weight of a word, 0.15 to 1, by its place in a frequency-ordered vocabulary."""
     rank = _vocabulary().get(lower)
     if rank is None:
         return 1.0
@@ -233,27 +200,27 @@ def _counted(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
 
 
 def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
-    """Return the starts of the words that name the answer's class: "what *type* of *cell*"."""
-    lists = _words()
+    """Return the starts of the words that name the answer's class: "which *country*"."""
+    asking = _words().asking
     found: set[int] = set()
     for match in _HEAD.finditer(question):
-        following = [token for token in tokens if token.start >= match.end()][:3]
-        if (
-            not following
-            or not following[0].content
-            or following[0].lower in lists.asking - lists.class_words
-        ):
-            continue
-        found.add(following[0].start)
-        for left, right in pairwise(following[1:]):
-            if left.lower == "of" and following[0].lower in lists.class_words:
-                found.add(right.start)
+        following = next((token for token in tokens if token.start >= match.end()), None)
+        if following is not None and following.content and following.lower not in asking:
+            found.add(following.start)
     return frozenset(found)
 
 
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:s)?|\d{3}")
 _RARE = 0.75
 _BY_WORDS_ONLY = 0.6
+_QUANTITIES = (
+    Wanted.NUMBER,
+    Wanted.MONEY,
+    Wanted.PERCENT,
+    Wanted.DATE,
+    Wanted.TIME,
+    Wanted.DURATION,
+)
 
 
 def is_specific(wanted: Wanted) -> bool:
@@ -264,25 +231,19 @@ def is_specific(wanted: Wanted) -> bool:
 def holds_kind(question: Question, text: str) -> float:
     """Return how clearly `text` holds the asked-for kind, beyond what the question says itself.
 
-    Args:
-        question: The question.
-        text: A sentence, or a table row with its header.
-
-    Returns:
-        1.0 for a number with the right unit, a date, a name; less where only words hint at it;
-        1.0 where no particular kind is asked for.
+    1.0 stands for a number with the right unit, a date, a name, and wherever no particular kind
+    is asked for; less where only words hint at it.
     """
     wanted = question.wanted
     if not is_specific(wanted):
         return 1.0
-    fits = _QUANTITIES.get(wanted)
-    if fits is not None:
+    if wanted in _QUANTITIES:
         own = [
             quantity
             for quantity in find_quantities(text)
             if not {word.stem for word in tokenize(quantity.text)} <= question.stems
         ]
-        best = max((fits(quantity) for quantity in own), default=0.0)
+        best = max((_fit(wanted, quantity) for quantity in own), default=0.0)
         if best:
             return best
     elif wanted in (Wanted.PERSON, Wanted.PLACE) and _has_new_name(question, text):
@@ -309,44 +270,22 @@ def _is_currency(quantity: Quantity) -> bool:
     )
 
 
-def _is_number(quantity: Quantity) -> float:
-    return float(quantity.kind in ("number", "fraction"))
-
-
-def _is_money(quantity: Quantity) -> float:
-    if _is_currency(quantity) or quantity.unit == "%":
-        return 1.0
-    return 0.4 if quantity.kind == "number" else 0.0
-
-
-def _is_percent(quantity: Quantity) -> float:
-    if quantity.unit == "%":
-        return 1.0
-    return 0.3 if quantity.kind in ("number", "fraction") else 0.0
-
-
-def _is_date(quantity: Quantity) -> float:
-    if quantity.kind == "date" or quantity.unit in ("s", "month"):
-        return 1.0
-    bare = quantity.kind == "number" and not quantity.unit
-    return float(bare and _YEAR.fullmatch(quantity.text.strip()) is not None)
-
-
-def _is_time(quantity: Quantity) -> float:
-    return float(quantity.kind == "time")
-
-
-def _is_duration(quantity: Quantity) -> float:
-    if quantity.unit in ("s", "month"):
-        return 1.0
-    return 0.6 if quantity.kind == "date" else 0.0
-
-
-_QUANTITIES: dict[Wanted, Callable[[Quantity], float]] = {
-    Wanted.NUMBER: _is_number,
-    Wanted.MONEY: _is_money,
-    Wanted.PERCENT: _is_percent,
-    Wanted.DATE: _is_date,
-    Wanted.TIME: _is_time,
-    Wanted.DURATION: _is_duration,
-}
+def _fit(wanted: Wanted, quantity: Quantity) -> float:
+    """Return how well a quantity answers the question for one kind, 0 to 1."""
+    bare = quantity.kind in ("number", "fraction")
+    lasts = quantity.unit in ("s", "month")
+    if wanted is Wanted.NUMBER:
+        return float(bare)
+    if wanted is Wanted.TIME:
+        return float(quantity.kind == "time")
+    if wanted is Wanted.PERCENT:
+        return 1.0 if quantity.unit == "%" else 0.3 * bare
+    if wanted is Wanted.MONEY:
+        money = _is_currency(quantity) or quantity.unit == "%"
+        return 1.0 if money else 0.4 * (quantity.kind == "number")
+    if wanted is Wanted.DURATION:
+        return 1.0 if lasts else 0.6 * (quantity.kind == "date")
+    year = (
+        quantity.kind == "number" and not quantity.unit and _YEAR.fullmatch(quantity.text.strip())
+    )
+    return float(quantity.kind == "date" or lasts or bool(year))

@@ -13,63 +13,36 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What is measured of one candidate.
+    """What is measured of one candidate."""
 
-    Attributes:
-        cosine: Similarity of the sentence's and the question's embedding; 0 without embeddings.
-        recall: Weighted share of the question's terms in the candidate with its surroundings.
-        chunk_recall: The same in its whole chunk.
-        negation_missing: The question asks for what is not, and the candidate negates nothing.
-        number_missing: A number of the question is not there.
-        name_missing: A name of the question is not there, nor in the headings above.
-        opposite: The opposite of an asked word stands there instead of it.
-        word_missing: Weight of the heaviest term that the whole chunk lacks.
-        degree_missing: A superlative or ordinal of the question is not there.
-        kind_missing: The asked-for kind of answer (date, amount, name …) is not there.
-        subject: A name of the question stands among the first words.
-        late: Mean best cosine of the question's word pieces; 0 without their vectors.
-        cover: The same over its content words.
-        gap: Largest weight of a content word times what its best cosine lacks to 1.
-        terms: Content words of the question, at most 10: the longer it is, the lower are shares.
-        opinion: 1 where the question asks for advice or an opinion, which no document has.
-        guess: 1 where it asks for a guess or an estimate.
-        rank: Position of its chunk in the request, from 0.
-        outdated: 1 where its document does not hold at the moment asked about.
-        row: 1 for a table row.
-    """
-
-    cosine: float
-    recall: float
-    chunk_recall: float
-    negation_missing: float
-    number_missing: float
-    name_missing: float
-    opposite: float
-    word_missing: float
-    degree_missing: float
-    kind_missing: float
-    subject: float = 0.0
-    late: float = 0.0
-    cover: float = 0.0
-    gap: float = 0.0
+    cosine: float  # 0 without embeddings
+    recall: float  # Weighted share of the question's terms, surroundings included
+    chunk_recall: float  # The same in its whole chunk
+    negation_missing: float  # The question asks for what is not, and the candidate negates nothing
+    number_missing: float  # A number of the question is not there
+    name_missing: float  # A name of the question is not there, nor in the headings above
+    opposite: float  # The opposite of an asked word stands there instead of it
+    word_missing: float  # Weight of the heaviest term that the whole chunk lacks
+    degree_missing: float  # A superlative or ordinal of the question is not there
+    kind_missing: float  # The asked-for kind of answer (date, amount, name …) is not there
+    subject: float = 0.0  # A name of the question stands among the first words
+    late: float = 0.0  # Mean best cosine of the question's word pieces
+    cover: float = 0.0  # The same over its content words
+    gap: float = 0.0  # Largest weight of a content word times what its best cosine lacks to 1
+    # Content words of the question, at most 10: the longer it is, the lower are shares.
     terms: float = 0.0
-    opinion: float = 0.0
-    guess: float = 0.0
-    rank: float = 0.0
-    outdated: float = 0.0
-    row: float = 0.0
+    opinion: float = 0.0  # The question asks for advice or an opinion, which no document has
+    guess: float = 0.0  # It asks for a guess or an estimate
+    rank: float = 0.0  # Position of its chunk in the request, from 0
+    outdated: float = 0.0  # Its document does not hold at the moment asked about
+    row: float = 0.0  # It is a table row
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A weighted sum of features.
+    """A weighted sum of features."""
 
-    Attributes:
-        weights: Weight of each feature that counts, by its name.
-        intercept: Added to the sum.
-    """
-
-    weights: Mapping[str, float]
+    weights: Mapping[str, float]  # Of each feature that counts, by its name
     intercept: float = 0.0
 
     def __call__(self, features: Features) -> float:
@@ -80,18 +53,14 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Ranker:
-    """What to choose by, and what to decline by.
+    """What to choose by, and what to decline by."""
 
-    Attributes:
-        choice: Orders the candidates of one question.
-        confidence: Log-odds that the chosen one answers, compared across questions: it looks for
-            what tells a near miss, a sentence on the right topic that does not answer.
-        several: How far, in units of `choice`, further candidates may lie behind the best one to
-            be said with it, since the choice between them is open; None says the best alone.
-    """
-
-    choice: Linear
+    choice: Linear  # Orders the candidates of one question
+    # Log-odds that the chosen one answers, compared across questions: it looks for what marks a
+    # near miss, a sentence on the right topic that does not answer.
     confidence: Linear
+    # How far, in units of `choice`, further candidates may lie behind the best one to be said
+    # with it, since the choice between them is open; None says the best alone.
     several: float | None = None
 
 

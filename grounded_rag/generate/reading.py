@@ -24,30 +24,17 @@ from grounded_rag.types import Citation, Claim, Draft, Frozen, Usage
 
 
 class DraftReading(Frozen):
-    """What one call gave: a draft, or how it ended without one.
-
-    Attributes:
-        draft: The draft, or None.
-        ending: How the call ended.
-        word: The provider's own word for it, or "".
-        usage: Tokens of the call.
-        written: What the model wrote, where no draft could be read from it.
-    """
+    """What one call gave: a draft, or how it ended without one."""
 
     draft: Draft | None = None
     ending: Ending = Ending.UNSTATED
-    word: str = ""
+    word: str = ""  # The provider's own word for the ending
     usage: Usage = Usage()
-    written: str = ""
+    written: str = ""  # What the model wrote, where no draft could be read from it
 
 
 def read_draft(parsed: AnswerShape, messages: BuiltMessages) -> Draft:
-    """Return the draft of a parsed answer; unknown labels stay as they are, for verification.
-
-    Args:
-        parsed: What the model returned.
-        messages: What it was sent, with the labels.
-    """
+    """Return the draft of a parsed answer; unknown labels stay as they are, for verification."""
     claims = tuple(
         Claim(
             text=claim.text,
@@ -96,7 +83,6 @@ class EntryScanner:
     """Finds the complete entries of one top-level list of a JSON object that comes in pieces."""
 
     def __init__(self, key: str) -> None:
-        """Look for the entries of the list under `key`."""
         self._key = key
         self._text = ""
         self._position = 0
@@ -185,12 +171,7 @@ async def stream_draft(
 ) -> AsyncGenerator[Claim | DraftReading]:
     """Yield each claim when all of it has arrived, then what the whole call gave.
 
-    Args:
-        connection: A connection whose client can stream.
-        messages: What to send.
-        shape: Response model.
-        limit: Most tokens of the output.
-        timeout: Most seconds of waiting for the provider, over the whole call.
+    `timeout` counts the seconds of waiting for the provider, over the whole call.
 
     Raises:
         ProviderUnavailableError: Overloaded, unreachable, out of time, or the stream broke off

@@ -142,8 +142,10 @@ def written_of(response: Any) -> str:
     inputs = [field_of(block, "input") for block in blocks if field_of(block, "type") == "tool_use"]
     calls = field_of(field_of(_first(response, "choices"), "message"), "tool_calls") or []
     inputs += [field_of(field_of(call, "function"), "arguments") for call in calls]
-    told = [given if isinstance(given, str) else json.dumps(given) for given in inputs if given]
-    return "\n".join(part for part in (text_of(response).strip(), *told) if part)
+    inputs_shown = [
+        given if isinstance(given, str) else json.dumps(given) for given in inputs if given
+    ]
+    return "\n".join(part for part in (text_of(response).strip(), *inputs_shown) if part)
 
 
 def objects_in(text: str) -> Iterator[Any]:
@@ -196,15 +198,7 @@ def _some(usage: Any, *fields: str) -> int:
 def undrafted(
     ending: Ending, *, word: str, usage: Usage, model: str, written: str = ""
 ) -> Generation:
-    """Return a generation without a draft.
-
-    Args:
-        ending: How the last call ended.
-        word: The provider's own word for it, or "".
-        usage: Tokens of all calls.
-        model: Provider and model, for people.
-        written: What the model wrote instead; its beginning goes into the detail.
-    """
+    """Return a generation without a draft; its detail says why, and how what was written began."""
     stop, detail = {
         Ending.REFUSED: (StopReason.REFUSED, "The model refused to answer."),
         Ending.CUT: (StopReason.TRUNCATED, "The output was cut, also with twice the limit."),

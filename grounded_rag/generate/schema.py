@@ -22,18 +22,13 @@ _DESCRIPTION = "The claims that answer the question, each with literal quotes fr
 
 
 class AnswerShape(BaseModel):
-    """What the reader of an answer relies on; the generated models are subclasses.
-
-    Attributes:
-        claims: Claims with `text` and `citations`.
-        unanswered: Parts of the question left open.
-        repaired: Whether something had to be decoded or wrapped to get this shape.
-    """
+    """What the reader of an answer relies on; the generated models are subclasses."""
 
     model_config = ConfigDict(extra="ignore")
 
     claims: list[Any]
     unanswered: list[str]
+    # Something had to be decoded or wrapped to get this shape.
     repaired: SkipJsonSchema[bool] = False
 
     @model_validator(mode="before")
@@ -52,11 +47,9 @@ class LabelledShape(AnswerShape):
 
 
 def response_model(labels: Sequence[str], *, own_words: bool = False) -> type[AnswerShape]:
-    """Return the response model of one request.
+    """Return the response model of a request that shows passages under these labels, in order.
 
-    Args:
-        labels: Labels of the passages that the request shows, in order.
-        own_words: Whether something can confirm claims in the model's own words.
+    `own_words` says that something can confirm claims in the model's own words.
     """
     citation = create_model(
         "CitationItem",
@@ -83,9 +76,6 @@ def labelled_model(*, own_words: bool = False) -> type[AnswerShape]:
 
     The labels are not listed: they differ from request to request, and a provider caches a tool
     only as long as it stays equal. An unknown label reaches verification as an unknown chunk.
-
-    Args:
-        own_words: Whether something can confirm claims in the model's own words.
     """
     cited = Field(
         description="Labels of the sentences that carry the claim, without brackets.",
@@ -137,11 +127,8 @@ def normalise(raw: Any, *, claim: Callable[[Any], dict[str, Any]] | None = None)
     A list or object that arrives as a JSON string is decoded once; an answer inside a wrapper, such
     as the call of a tool, is taken out; a lone object becomes a list of one; `chunk_id` and `quote`
     beside `text` become a citation. What cannot be read as a claim becomes an uncited one, which
-    verification rejects, so that it costs no good claim beside it.
-
-    Args:
-        raw: Anything. Without a readable list of claims it is returned for pydantic to refuse.
-        claim: Reads one claim; by default one with citations.
+    verification rejects, so that it costs no good claim beside it. Without a readable list of
+    claims `raw` is returned for pydantic to refuse.
     """
     value = unwrapped(raw)
     if not isinstance(value, Mapping):

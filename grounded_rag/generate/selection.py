@@ -13,44 +13,36 @@ from grounded_rag.generate.question import Question, is_specific
 from grounded_rag.generate.ranking import Features, Ranker
 from grounded_rag.text.words import content_words
 
-_SHORTLIST = 20
-_MOST = 3
+_SHORTLIST = 20  # Candidates that are compared by an embedding
+_MOST = 3  # Rival sentences that are said together
 _RANK_PENALTY = 0.02
+# Distances in units of `choice`: a current sentence this near takes an outdated one's place, and
+# one with the missing names is said with the best.
 _AS_GOOD = 0.2
 _ALSO_NEEDED = 0.25
 _CLEARLY = 0.3
+# Share of words from which a successor's sentence counts as the one in the same place.
 _ALIKE = 0.6
 _TOLERANCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its scores.
+    """A candidate with its scores."""
 
-    Attributes:
-        index: Its position in the list of candidates.
-        choice: Order among the candidates of one question; higher is better.
-        features: What both scores rest on.
-        missing: Stems of the names and numbers of the question that it does not carry.
-    """
-
-    index: int
-    choice: float
+    index: int  # Position in the list of candidates
+    choice: float  # Higher is better, among the candidates of one question
     features: Features
-    missing: frozenset[str]
+    missing: frozenset[str]  # Stems of the question's names and numbers that it does not carry
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The chosen candidates of one part of a question, the best first, and how sure that is.
+    """The chosen candidates of one part of a question, the best first, and how sure that is."""
 
-    Attributes:
-        indices: Positions in the list of candidates; empty where there is none at all.
-        confidence: Log-odds that the first one answers.
-    """
-
+    # Positions in the list of candidates; empty where there is none at all.
     indices: tuple[int, ...]
-    confidence: float
+    confidence: float  # Log-odds that the first one answers
 
 
 def select(
@@ -65,16 +57,9 @@ def select(
 ) -> Selection:
     """Choose what answers one part of a question.
 
-    Args:
-        question: The part.
-        candidates: All candidates.
-        compare: Likeness of candidates, given by their positions, to the part; zeros without
-            an embedding.
-        ranker: What to choose by, and what to decline by.
-        excluded: Positions that must not be chosen.
-        outdated: Numbers of the chunks whose documents do not hold; a sentence of one is chosen
-            only if no current sentence says as much.
-        successors: For outdated chunks, the numbers of the chunks of what replaced them.
+    `excluded` are positions of candidates. `outdated` are numbers of chunks whose documents do not
+    hold: a sentence of one is chosen only if no current sentence says as much. `successors` has,
+    for each, the chunks of what replaced its document.
     """
     overlap = Overlap(question, candidates, outdated=outdated)
     recalls = {
@@ -116,7 +101,8 @@ def select(
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
         confidence = max(confidence, ranker.confidence(scored[0].features))
-    if overlap.lacks_own_words(best.index) and not _shows_kind(question, features):
+    shows_kind = is_specific(question.wanted) and features.kind_missing < _CLEARLY
+    if overlap.lacks_own_words(best.index) and not shows_kind:
         # "… and who set it?" is not answered by the sentence about what "it" is.
         confidence = float("-inf")
     return Selection(indices=tuple(indices), confidence=confidence)
@@ -156,10 +142,6 @@ def _continuation(
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _shows_kind(question: Question, features: Features) -> bool:
-    return is_specific(question.wanted) and features.kind_missing < _CLEARLY
 
 
 def _current(

@@ -144,7 +144,6 @@ class LLMJudge:
         return Judgement(opinions=majority(request.items, ballots), usage=usage)
 
     async def _poll(self, body: dict[str, Any]) -> list[Reply[JudgeAnswer] | GroundedRAGError]:
-        """Make the calls of all votes at once."""
         shape: type[JudgeAnswer] = Verdicts if self._mode == "per_claim" else WholeVerdict
         spoken: list[Reply[JudgeAnswer] | GroundedRAGError] = []
 
@@ -190,7 +189,7 @@ class LLMJudge:
 class LLMRelevanceJudge:
     """A `RelevanceJudge`: asked only about answers that the embedding doubts.
 
-    Whether the answer is true or supported is none of its business.
+    It does not ask whether the answer is true or supported.
     """
 
     def __init__(
@@ -255,14 +254,12 @@ class _Questions:
 
     @property
     def model(self) -> str:
-        """Provider and model, for names."""
         calls = self._calls
         if calls.client is None:
             return calls.model or f"anthropic/{DEFAULT_MODEL}"
         return calls.model or type(calls.client).__name__
 
     def check(self) -> None:
-        """Find out, without sending anything, whether the provider could be used at all."""
         connect(self._calls.model, self._calls.client)
 
     async def ask(self, body: dict[str, Any], shape: type[AnswerT]) -> Reply[AnswerT]:
@@ -281,7 +278,6 @@ def _as_json(body: dict[str, Any]) -> str:
 
 
 def _trouble(ending: Ending) -> str:
-    """Return why there is no answer, as one sentence."""
     return {
         Ending.CUT: "The judge's output was cut, also with twice the limit.",
         Ending.FULL: "The judge's context window is used up.",

@@ -1,4 +1,4 @@
-"""What a judge is told and may answer, and what its answers say about each claim."""
+"""What a judge reads and may answer, and what its answers say about each claim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from grounded_rag.errors import PromptError
-from grounded_rag.generate.prompts import VERSION_LINE
+from grounded_rag.generate.prompts import versioned_prompt
 from grounded_rag.generate.schema import decoded
 from grounded_rag.protocols import Grade, JudgeItem, Opinion
 from grounded_rag.resources import prompts_dir
@@ -41,15 +41,10 @@ _WORDS: dict[Task, tuple[str, ...]] = {
 
 
 class JudgePrompt(Frozen):
-    """The system prompt of a judge. It is sent as it is: nothing is ever filled into it.
+    """The system prompt of a judge. It is sent as it is: nothing is ever filled into it."""
 
-    Attributes:
-        text: The prompt without its version line.
-        digest: First digits of the SHA-256 of the whole file, for names and fingerprints.
-    """
-
-    text: str
-    digest: str
+    text: str  # Without its version line
+    digest: str  # First digits of the SHA-256 of the whole file, for names and fingerprints
 
     @classmethod
     def load(cls, task: Task, folder: Path | None = None) -> JudgePrompt:
@@ -61,24 +56,12 @@ class JudgePrompt(Frozen):
             PromptError: The file cannot be read, or lacks its version line or the grades.
         """
         name = _FILES[task]
-        path = prompts_dir() / name
-        if folder is not None and (folder / name).exists():
-            path = folder / name
-        try:
-            whole = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise PromptError(
-                f"{path} cannot be read: {error}.", hint="Save it as plain text in UTF-8."
-            ) from None
-        first, _, body = whole.partition("\n")
-        if not VERSION_LINE.fullmatch(first.strip()):
-            raise PromptError(
-                f"{path} does not start with a version comment.",
-                hint="Make its first line, for example, <!-- my judge, version 1 -->",
-            )
+        root = folder if folder is not None and (folder / name).exists() else prompts_dir()
+        whole = versioned_prompt(root, name)
+        body = whole.partition("\n")[2]
         if missing := [word for word in _WORDS[task] if word not in body]:
             raise PromptError(
-                f"{path} does not mention {', '.join(missing)}.",
+                f"{root / name} does not mention {', '.join(missing)}.",
                 hint="The judge answers with these words; say what each of them means.",
             )
         digest = hashlib.sha256(whole.encode("utf-8")).hexdigest()[:8]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -24,11 +25,6 @@ def windows(text: str, *, room: int, count: Count) -> tuple[str, ...]:
     A window holds whole sentences, and begins with the last sentence of the one before where
     both fit: what two neighbours say together is then seen in one. A sentence that is too long
     by itself is cut between words.
-
-    Args:
-        text: The text.
-        room: Most tokens of a window, at least 1.
-        count: Counts tokens of texts.
     """
     if count([text])[0] <= room:
         return (text,)
@@ -69,14 +65,7 @@ _HINT = 'Name the columns in order: labels=("entailment", "neutral", "contradict
 
 
 class Columns(NamedTuple):
-    """Which column of the logits says what.
-
-    Attributes:
-        width: Number of columns.
-        entailment: Column of the entailment.
-        neutral: Column of "neither", or None.
-        contradiction: Column of the opposite, or None.
-    """
+    """Which column of the logits says what."""
 
     width: int
     entailment: int
@@ -92,7 +81,7 @@ def read_columns(labels: Sequence[str]) -> Columns:
     a single logit that says yes, as HHEM has it.
 
     Raises:
-        ConfigError: The labels do not tell; their order is never guessed.
+        ConfigError: The labels do not say it; their order is never guessed.
     """
     names = [label.strip().lower().replace(" ", "_") for label in labels]
     if len(names) == 1:
@@ -116,7 +105,7 @@ def read_columns(labels: Sequence[str]) -> Columns:
 
 
 def given_labels(labels: Sequence[str] | None) -> str:
-    """Return what labels of one's own add to a model's name: with others it decides otherwise."""
+    """Return what given labels add to a model's name: with others it decides otherwise."""
     return "" if labels is None else f" ({', '.join(labels)})"
 
 
@@ -167,7 +156,7 @@ class PairClassifier(Protocol):
         ...
 
     def logits(self, pairs: Sequence[TextPair]) -> Logits:
-        """Return one row a pair, in order."""
+        """Return one row per pair, in order."""
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> Sequence[int]:
@@ -179,49 +168,14 @@ class PairClassifier(Protocol):
         ...
 
 
-def score_by_windows(
-    model: PairClassifier, pairs: Sequence[TextPair], columns: Columns
-) -> list[EntailmentScores]:
-    """Score pairs, long premises window by window with the maximum over windows, in one batch."""
-    split: list[TextPair] = []
-    counts: list[int] = []
-    for pair in pairs:
-        parts = _windows(model, pair)
-        counts.append(len(parts))
-        split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
-    scores = to_scores(model.logits(split), columns) if split else []
-    best: list[EntailmentScores] = []
-    position = 0
-    for count in counts:
-        best.append(max_nli(scores[position : position + count]))
-        position += count
-    return best
-
-
-def _windows(model: PairClassifier, pair: TextPair) -> tuple[str, ...]:
-    room = model.room(pair.hypothesis)
-    if room < model.max_length // 4:
-        raise InputError(
-            f"A claim is too long for the model's window of {model.max_length} tokens.",
-            hint="Split it into statements of one sentence, or use a model with a longer one.",
-        )
-    # Some tokenizers count a text's first word differently inside a pair: one to spare.
-    return windows(pair.premise, room=room - 1, count=model.count_tokens)
-
-
 class PairEntailment:
     """What every `EntailmentModel` on a classifier of pairs shares: columns and windows."""
 
     def __init__(self, model: PairClassifier, *, name: str, labels: Sequence[str]) -> None:
-        """Read pairs by `model`.
-
-        Args:
-            model: The classifier.
-            name: Name for fingerprints.
-            labels: What its columns say, in order.
+        """Take a classifier, its name for fingerprints, and what its columns say, in order.
 
         Raises:
-            ConfigError: The labels do not tell.
+            ConfigError: The labels do not say which column is which.
         """
         self._model = model
         self._name = name
@@ -239,7 +193,26 @@ class PairEntailment:
             InputError: A claim is too long for the model: it is never judged by its beginning.
             FloatingPointError: The model returned a number that is not finite.
         """
-        return score_by_windows(self._model, pairs, self._columns)
+        split: list[TextPair] = []
+        counts: list[int] = []
+        for pair in pairs:
+            parts = self._windows(pair)
+            counts.append(len(parts))
+            split += [TextPair(premise=part, hypothesis=pair.hypothesis) for part in parts]
+        # One batch for all pairs; each gets the maximum over its windows.
+        scores = iter(to_scores(self._model.logits(split), self._columns) if split else ())
+        return [max_nli(list(islice(scores, count))) for count in counts]
+
+    def _windows(self, pair: TextPair) -> tuple[str, ...]:
+        model = self._model
+        room = model.room(pair.hypothesis)
+        if room < model.max_length // 4:
+            raise InputError(
+                f"A claim is too long for the model's window of {model.max_length} tokens.",
+                hint="Split it into statements of one sentence, or use a model with a longer one.",
+            )
+        # Some tokenizers count a text's first word differently inside a pair: one to spare.
+        return windows(pair.premise, room=room - 1, count=model.count_tokens)
 
 
 class OnnxEntailment(PairEntailment):
@@ -263,14 +236,14 @@ class OnnxEntailment(PairEntailment):
 
         Args:
             folder: Folder with `model.onnx`, `tokenizer.json` and `config.json`.
-            labels: What the columns say, in order, where the config does not tell: three of
+            labels: What the columns say, in order, where the config does not say it: three of
                 entailment, neutral and contradiction; two of which one is entailment; or one.
             max_length: Tokens the model reads of a pair; None takes it from the files.
             batch_size: Most pairs in one run of the model.
             threads: Threads of one run; None takes at most four.
 
         Raises:
-            ConfigError: A file is missing or cannot be read, or the labels do not tell.
+            ConfigError: A file is missing or cannot be read, or the labels do not say it.
         """
         model = OnnxPairModel(folder, max_length=max_length, batch_size=batch_size, threads=threads)
         super().__init__(

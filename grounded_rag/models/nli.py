@@ -1,4 +1,4 @@
-"""Entailment by sentence-transformers' `CrossEncoder`, for who has its models already."""
+"""Entailment by sentence-transformers' `CrossEncoder`, for users who have its models already."""
 
 from __future__ import annotations
 
@@ -19,17 +19,11 @@ _SANE_WINDOW = 100_000
 
 
 class Preset(NamedTuple):
-    """A model by a short name.
+    """A model by a short name."""
 
-    Attributes:
-        model: Its name on the model hub.
-        revision: Branch or commit, or None for the default one.
-        labels: What its columns say, where its config does not tell.
-    """
-
-    model: str
-    revision: str | None = None
-    labels: tuple[str, ...] | None = None
+    model: str  # Its name on the model hub
+    revision: str | None = None  # Branch or commit
+    labels: tuple[str, ...] | None = None  # What its columns say, where its config does not say it
 
 
 PRESETS = {
@@ -64,13 +58,13 @@ class CrossEncoderEntailment(PairEntailment):
             name_or_path: "nli-deberta", "hhem", "minicheck", a name on the model hub, or a folder.
             download: Whether files that are missing may be fetched from the model hub.
             revision: Branch or commit on the hub.
-            labels: What the columns say, in order, where the config does not tell.
+            labels: What the columns say, in order, where the config does not say it.
             device: Where it runs, such as "cpu" or "cuda"; None lets the library choose.
             batch_size: Most pairs in one run of the model.
 
         Raises:
             MissingExtraError: sentence-transformers is not installed.
-            ConfigError: The model is not on this machine, or its labels do not tell.
+            ConfigError: The model is not on this machine, or its labels do not say it.
         """
         preset = PRESETS.get(str(name_or_path), Preset(str(name_or_path)))
         revision = revision or preset.revision
@@ -129,7 +123,7 @@ class _TorchPairs:
         return tuple(str(table[key]) for key in sorted(table, key=int))
 
     def logits(self, pairs: Sequence[TextPair]) -> Logits:
-        """Return one row a pair, in order."""
+        """Return one row per pair, in order."""
         nn: Any = importlib.import_module("torch.nn")
         rows = np.asarray(
             self._model.predict(

@@ -19,7 +19,7 @@ from grounded_rag.errors import ConfigError
 from grounded_rag.protocols import TextPair
 
 Logits = NDArray[np.float32]
-"""One row a pair, one column a label, before any softmax."""
+"""One row per pair, one column per label, before any softmax."""
 
 _WEIGHTS = (
     "model.onnx",
@@ -106,7 +106,7 @@ class OnnxPairModel:
 
     @functools.cached_property
     def labels(self) -> tuple[str, ...]:
-        """Labels of the columns, in order, as `id2label` of the config tells; () if it does not."""
+        """Labels of the columns, in order, as `id2label` of the config says; () if it does not."""
         table = self.config.get("id2label")
         if not isinstance(table, dict) or not table:
             return ()
@@ -135,13 +135,10 @@ class OnnxPairModel:
         return self.max_length - len(pair.ids)
 
     def logits(self, pairs: Sequence[TextPair]) -> Logits:
-        """Return one row a pair, in order.
+        """Return one row per pair, in order.
 
         Pairs of like length run together, so that there is little padding. A pair beyond
         `max_length` loses the end of its longer text.
-
-        Args:
-            pairs: The pairs; the premise comes first.
 
         Raises:
             ConfigError: The model returns something else than one row of numbers a pair.
@@ -252,22 +249,20 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _window(folder: Path, config: dict[str, Any]) -> int:
-    """Return how many tokens of a pair the model reads, from the files that tell it."""
-    told: list[int] = []
+    limits: list[int] = []
     about = folder / "tokenizer_config.json"
     limit = _whole(_json(about).get("model_max_length")) if about.is_file() else None
     if limit is not None and 0 < limit < _SANE_WINDOW:
-        told.append(limit)
+        limits.append(limit)
     positions = _whole(config.get("max_position_embeddings"))
     if positions is not None and positions > 0:
         if config.get("model_type") in _OFFSET_POSITIONS:
             positions -= (_whole(config.get("pad_token_id")) or 0) + 1
-        told.append(positions)
-    return min(told, default=_DEFAULT_WINDOW)
+        limits.append(positions)
+    return min(limits, default=_DEFAULT_WINDOW)
 
 
 def _whole(value: Any) -> int | None:
-    """Return a JSON number as an integer, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return int(min(value, 2**31))

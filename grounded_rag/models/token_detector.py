@@ -42,7 +42,7 @@ class TokenDetector:
         """Wrap a detector.
 
         Args:
-            detector: The detector; it is loaded by who owns it.
+            detector: The detector; you load it.
             threshold: Least confidence of a span that counts.
             name: What verdicts and fingerprints call it.
 
