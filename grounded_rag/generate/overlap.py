@@ -151,14 +151,19 @@ class Overlap:
     def _found(self, index: int) -> list[float]:
         previous = self._candidates[index].previous
         before = self._own[previous] if previous is not None else frozenset[str]()
-        return [
-            max(
-                strength(matches, self._own[index]),
-                _IN_HEADING * strength(matches, self._above[index]),
-                (_NAME_IN_PREVIOUS if term.name else _IN_PREVIOUS) * strength(matches, before),
-            )
-            for term, matches in zip(self._question.terms, self._matches, strict=True)
-        ]
+        found: list[float] = []
+        for term, matches in zip(self._question.terms, self._matches, strict=True):
+            best = 0.0
+            if matches:
+                best = max(
+                    strength(matches, self._own[index]),
+                    _IN_HEADING * strength(matches, self._above[index]),
+                )
+            if before and matches:
+                nearby = _NAME_IN_PREVIOUS if term.name else _IN_PREVIOUS
+                best = max(best, nearby * strength(matches, before))
+            found.append(best)
+        return found
 
     def _share(self, found: Sequence[float]) -> float:
         total = self._question.total
@@ -218,9 +223,12 @@ def _matches(word: Word, vocabulary: Mapping[str, str]) -> Matches:
         if term == word.stem:
             found[term] = 1.0
         elif word.kind == "word":
-            if len(term) >= 4 and related(word.stem, term):
+            # Derivations share four letters and typing errors the first: few pairs need a call.
+            if len(term) >= 4 and term[:4] == word.stem[:4] and related(word.stem, term):
                 found[term] = _DERIVED
-            elif is_typo(word.stem, term) or is_typo(word.lower, lower):
+            elif (term[:1] == word.stem[:1] and is_typo(word.stem, term)) or (
+                lower[:1] == word.lower[:1] and is_typo(word.lower, lower)
+            ):
                 found[term] = _TYPO
             elif term in alike:
                 found[term] = _SYNONYM

@@ -82,9 +82,9 @@ def stages(checks: Sequence[SupportCheck] | None) -> Stages:
     """Divide checks into their stages; None means the built-in ones, which all run at once."""
     if checks is None:
         # The built-in checks are the larger half of the verifier: only who uses them loads them.
-        from grounded_rag.verification.support import default_checks
+        from grounded_rag.verification.support import BUILT_IN
 
-        return Stages(default_checks(), ())
+        return Stages(BUILT_IN, ())
     later = tuple(check for check in checks if _waits(check))
     return Stages(tuple(check for check in checks if not _waits(check)), later)
 
