@@ -40,7 +40,7 @@ from grounded_rag.events import (
 )
 from grounded_rag.render.cards import IN_SOURCE_WORDS
 from grounded_rag.render.terminal import answer_lines
-from grounded_rag.text.display import one_line
+from grounded_rag.types.display import one_line
 
 
 def ask(

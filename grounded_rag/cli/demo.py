@@ -28,7 +28,7 @@ from grounded_rag.cli.terminal import console, line
 from grounded_rag.cli.verify import audit_view
 from grounded_rag.render.cards import IN_SOURCE_WORDS
 from grounded_rag.resources import demo_corpus_dir
-from grounded_rag.text.display import one_line
+from grounded_rag.types.display import one_line
 
 _TODAY = "2026-11-29"
 """Today in the demo bank's world, so that the demo reads the same in any year."""

@@ -23,7 +23,7 @@ from grounded_rag.cli.options import (
 )
 from grounded_rag.cli.settings import load_object
 from grounded_rag.cli.terminal import NOT_GOOD, ingest_bar, line, show
-from grounded_rag.text.display import safe
+from grounded_rag.types.display import safe
 
 if TYPE_CHECKING:
     from grounded_rag.evaluation.production import CurrencyReport

@@ -31,7 +31,7 @@ from rich.text import Text
 from grounded_rag import GroundedRAGError
 from grounded_rag.errors import InputError
 from grounded_rag.ingest.update import IngestProgress, ProgressHook
-from grounded_rag.text.display import one_line, safe
+from grounded_rag.types.display import one_line, safe
 
 ERROR = 1
 NOT_GOOD = 3

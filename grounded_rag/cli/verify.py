@@ -44,7 +44,7 @@ from grounded_rag.receipts.findings import (
 )
 from grounded_rag.render.cards import withheld_in_words
 from grounded_rag.render.terminal import flag_line
-from grounded_rag.text.display import one_line, safe
+from grounded_rag.types.display import one_line, safe
 
 
 def verify(

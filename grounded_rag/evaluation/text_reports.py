@@ -29,7 +29,7 @@ from grounded_rag.evaluation.layout import (
     wrong_items,
 )
 from grounded_rag.evaluation.report import EvalReport, ItemRow, OpenClaims, Standing
-from grounded_rag.text.display import one_line
+from grounded_rag.types.display import one_line
 
 _ROWS_IN_MARKDOWN = 20
 _ITEMS_IN_MARKDOWN = 100

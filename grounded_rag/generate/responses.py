@@ -9,8 +9,8 @@ from typing import Any
 
 from grounded_rag.generate.passages import sendable
 from grounded_rag.protocols import Generation
-from grounded_rag.text.display import one_line
 from grounded_rag.types import StopReason, Usage
+from grounded_rag.types.display import one_line
 
 _MOST_OBJECTS = 16
 _MOST_SHOWN = 600

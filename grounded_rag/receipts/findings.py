@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import AwareDatetime, Field
 
-from grounded_rag.text.display import one_line
 from grounded_rag.types import AnswerStatus, FlagKind, Frozen, Instant, OldTier, Reason, Span, Tier
+from grounded_rag.types.display import one_line
 
 
 class TextStatus(StrEnum):

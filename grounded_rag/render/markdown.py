@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
-from grounded_rag.text.display import one_line
 from grounded_rag.types import AnswerData
+from grounded_rag.types.display import one_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>&|~$@^])")
 # What only has a meaning at the start of a line, or as the start of a bare address.

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
-from grounded_rag.text.display import one_line, safe
 from grounded_rag.types import AnswerData, Flag
+from grounded_rag.types.display import one_line, safe
 
 _STYLES = {True: "black on bright_yellow", False: ""}
 

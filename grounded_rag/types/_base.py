@@ -1,8 +1,7 @@
-"""The base class of every public value, and the way in which such a value prints text."""
+"""The base class of every public value: immutable, closed, serialisable."""
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
 from typing import Any, Self
 
@@ -50,22 +49,3 @@ def _defaults(cls: type[Frozen]) -> dict[str, Any]:
         for name, field in cls.model_fields.items()
         if not field.is_required() and field.default_factory is None
     }
-
-
-_REORDERING = "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
-def safe(text: str) -> str:
-    """Return `text` without characters that could steer a terminal or reorder its line."""
-    return "".join(
-        c if c in "\n\t" or not _steers(c) else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
-
-
-def one_line(text: str) -> str:
-    """Return `text` on one line, safe for a terminal."""
-    return " ".join(safe(text).split())
-
-
-def _steers(character: str) -> bool:
-    return character in _REORDERING or unicodedata.category(character) in ("Cc", "Cs")

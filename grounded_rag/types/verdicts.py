@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grounded_rag.types._base import Frozen, one_line
+from grounded_rag.types._base import Frozen
+from grounded_rag.types.display import one_line
 from grounded_rag.types.documents import Instant, Span
 
 

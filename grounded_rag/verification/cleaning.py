@@ -7,13 +7,12 @@ takes away; nothing that one of the claim's own quotes holds is taken for a mark
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 
 _STOPS = ".!?…。！？｡．؟۔।॥։።"
 _QUESTIONS = "?？؟⁇⁈⁉‽﹖︖\u037e፧⸮"
@@ -343,7 +342,7 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    lists = tomllib.loads(data_file("drafts.toml").read_text(encoding="utf-8"))
+    lists = read_table("drafts")
     marks = lists["marks"]
     sources, pieces, places, leads, files = (
         "|".join(sorted(map(re.escape, marks[name]), key=len, reverse=True))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.types import ClaimVerdict, Flag, FlagKind, Instant, Located, RetrievedChunk, Tier
 from grounded_rag.validity import staleness
 from grounded_rag.verification.passages import Passage
@@ -164,7 +163,7 @@ class _Hedges(NamedTuple):
 
 @cache
 def _hedges() -> _Hedges:
-    listed = tomllib.loads(data_file("drafts.toml").read_text(encoding="utf-8"))["hedges"]
+    listed = read_table("drafts")["hedges"]
 
     def pattern(*names: str) -> re.Pattern[str]:
         phrases = [" ".join(part.split()) for name in names for part in listed[name].split("|")]

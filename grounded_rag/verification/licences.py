@@ -8,13 +8,12 @@ metadata or the sentence before leave no doubt.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.values import canonical_values, may_be_value
 from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.statements import Found
@@ -64,7 +63,10 @@ class Licences:
 @lru_cache(maxsize=32)
 def licences_of(language: str | None) -> Licences:
     """Return the licences of a language, with those that hold in any."""
-    listed: dict[str, Any] = {**_all_licences()["any"], **_all_licences().get(language or "", {})}
+    listed: dict[str, Any] = {
+        **read_table("licences")["any"],
+        **read_table("licences").get(language or "", {}),
+    }
 
     def phrases(text: str) -> list[tuple[str, ...]]:
         return [tuple(TOKEN.findall(part)) for part in text.split("|") if part.strip()]
@@ -107,13 +109,6 @@ def licences_of(language: str | None) -> Licences:
         agreement=pairs(listed.get("agreement", "")),
         defines=frozenset(listed.get("defines", "").split()),
     )
-
-
-@cache
-def _all_licences() -> dict[str, Any]:
-    """Return the licences of all languages, as listed."""
-    with data_file("licences.toml").open("rb") as file:
-        return tomllib.load(file)
 
 
 def tokens(
@@ -204,7 +199,7 @@ def _licensed_words() -> frozenset[str]:
             for part in value:
                 yield from words(part)
 
-    return frozenset(words(_all_licences()))
+    return frozenset(words(read_table("licences")))
 
 
 class Names(NamedTuple):
@@ -226,7 +221,7 @@ def names_for(found: Found, passage: Passage) -> Names:
 
 def _organisation(passage: Passage) -> tuple[str, ...]:
     """Return the organisation that metadata, title and headings name, if it is one alone."""
-    listed = _all_licences()["organisations"]
+    listed = read_table("licences")["organisations"]
     given = [
         value
         for key in listed["metadata"].split()
@@ -273,8 +268,8 @@ def _subjects(found: Found) -> tuple[str, ...]:
 def _head(before: str, core: str, headings: tuple[str, ...]) -> tuple[str, ...]:
     """Return the name at the head of a sentence, where nothing else in it could be meant."""
     words = list(_WORD.finditer(before))
-    verbs = frozenset(_all_licences()["heads"]["en"].split())
-    determiners = frozenset(_all_licences()["heads"]["determiners"].split())
+    verbs = frozenset(read_table("licences")["heads"]["en"].split())
+    determiners = frozenset(read_table("licences")["heads"]["determiners"].split())
     begin = 1 if words and words[0][0].lower() in ("the", "a", "an", "our", "your") else 0
     end = next(
         (at for at, word in enumerate(words) if at > begin and word[0].lower() in verbs), None

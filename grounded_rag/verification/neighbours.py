@@ -7,12 +7,10 @@ into them makes a statement longer, or a claim open; it never lets one pass.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Any
 
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.quantities import lookup
 
 # Vowel signs and accents that combine are no word characters to `re`, and are part of words.
@@ -86,7 +84,9 @@ def _denials(body: str) -> Iterable[str]:
 
 def _known(section: str, language: str | None) -> str:
     """Return the name of the list of a language in a section; "" where it has none of its own."""
-    return language if language is not None and language in _data()[section] else ""
+    return (
+        language if language is not None and language in read_table("statements")[section] else ""
+    )
 
 
 def _names_a_noun(body: str) -> bool:
@@ -147,7 +147,7 @@ def depends(sentence: str, language: str | None = None) -> bool:
     return not any(
         _opens(head, sentence, "impersonal", each)
         and not listed_words("clauses", each).isdisjoint(soon)
-        for each in _data()["impersonal"]
+        for each in read_table("statements")["impersonal"]
     )
 
 
@@ -215,7 +215,7 @@ def unasserted(text: str, start: int, end: int, begin: int) -> bool:
     `end`.
     """
     head = text[start : min(end, start + _BOX_REACH)].lstrip(" \t-*+•0123456789.)")
-    if head.startswith(tuple(_data()["unasserted"]["boxes"])):
+    if head.startswith(tuple(read_table("statements")["unasserted"]["boxes"])):
         return True
     return any(opened < end and begin < closed for opened, closed in _withdrawn(text))
 
@@ -224,7 +224,7 @@ def unasserted(text: str, start: int, end: int, begin: int) -> bool:
 def _withdrawn(text: str) -> tuple[tuple[int, int], ...]:
     """Return the ranges of a text that are struck out or commented out."""
     found: list[tuple[int, int]] = []
-    for left, right in _data()["unasserted"]["pairs"]:
+    for left, right in read_table("statements")["unasserted"]["pairs"]:
         opened = text.find(left)
         while opened >= 0:
             closed = text.find(right, opened + len(left))
@@ -240,14 +240,14 @@ def _withdrawn(text: str) -> tuple[tuple[int, int], ...]:
 @cache
 def boxes() -> tuple[str, ...]:
     """Return the boxes that a list item may begin with, ticked or not."""
-    marks = _data()["unasserted"]
+    marks = read_table("statements")["unasserted"]
     return (*marks["ticked"], *marks["boxes"])
 
 
 @cache
 def listed_words(section: str, name: str) -> frozenset[str]:
     """Return a list of words of `data/statements.toml`."""
-    return frozenset(_data()[section][name].split())
+    return frozenset(read_table("statements")[section][name].split())
 
 
 def _words(text: str) -> list[str]:
@@ -270,15 +270,9 @@ def _opens(head: list[str], text: str, section: str, name: str = "") -> bool:
 
 
 @cache
-def _data() -> dict[str, Any]:
-    with data_file("statements.toml").open("rb") as file:
-        return tomllib.load(file)
-
-
-@cache
 def _openings(section: str, name: str) -> dict[str, list[list[str]]]:
     """Return what may stand behind each first word of the openings of a section."""
-    listed = _data()[section]
+    listed = read_table("statements")[section]
     found: dict[str, list[list[str]]] = {}
     for text in (listed[name],) if name else listed.values():
         for part in text.split("|") if "|" in text else text.split():
@@ -289,9 +283,11 @@ def _openings(section: str, name: str) -> dict[str, list[list[str]]]:
 
 @cache
 def _phrases(section: str) -> tuple[str, ...]:
-    return tuple(" ".join(part.split()) for part in _data()[section]["phrases"].split("|"))
+    return tuple(
+        " ".join(part.split()) for part in read_table("statements")[section]["phrases"].split("|")
+    )
 
 
 @cache
 def _stems(section: str) -> tuple[str, ...]:
-    return tuple(_data()[section]["stems"].split())
+    return tuple(read_table("statements")[section]["stems"].split())

@@ -7,8 +7,8 @@ from markdown_it import MarkdownIt
 from rendering_answers import PAYLOADS, SENTENCE, answered, declined, everywhere, remark
 
 from grounded_rag.render.markdown import escape_markdown
-from grounded_rag.text.display import one_line
 from grounded_rag.types import FlagKind
+from grounded_rag.types.display import one_line
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 BLOCKS = {"paragraph_open", "paragraph_close", "blockquote_open", "blockquote_close", "inline"}

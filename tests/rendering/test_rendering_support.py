@@ -5,8 +5,8 @@ from rendering_answers import PAYLOADS, SENTENCE, answered
 
 from grounded_rag.render.markdown import escape_markdown
 from grounded_rag.testing import make_chunk, make_draft
-from grounded_rag.text.display import one_line
 from grounded_rag.types import ClaimStatus, Signal, Tier
+from grounded_rag.types.display import one_line
 from grounded_rag.verification import verify
 
 MARK = "(in the source’s words)"

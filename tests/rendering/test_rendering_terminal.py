@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rendering_answers import PAYLOADS, SENTENCE, answered, declined, everywhere, remark
 
-from grounded_rag.text.display import one_line, safe
 from grounded_rag.types import FlagKind
+from grounded_rag.types.display import one_line, safe
 
 OUR_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -13,14 +13,13 @@ there is not wrong: it is only not confirmed.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.calculation import (
     CalculationError,
     ExpressionError,
@@ -158,7 +157,7 @@ def says(text: str, direction: str) -> bool:
 
 @cache
 def _directions(direction: str) -> re.Pattern[str]:
-    stems = tomllib.loads(data_file("operations.toml").read_text("utf-8"))["directions"][direction]
+    stems = read_table("operations")["directions"][direction]
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, stems))})\w*", re.IGNORECASE)
 
 
@@ -321,5 +320,4 @@ def _same(left: Quantity, right: Quantity) -> bool:
 
 @cache
 def _words(kind: str) -> frozenset[str]:
-    data = data_file("operations.toml").read_text("utf-8")
-    return frozenset(stem(word) for word in tomllib.loads(data)[kind])
+    return frozenset(stem(word) for word in read_table("operations")[kind])

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import html
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, wraps
 from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.identifiers import Identifier, find_identifiers
 from grounded_rag.text.numbers import find_quantities
 from grounded_rag.text.sentences import split_sentences
@@ -114,7 +113,7 @@ class _Patterns(NamedTuple):
 
 @cache
 def _patterns() -> _Patterns:
-    listed = tomllib.loads(data_file("injections.toml").read_text(encoding="utf-8"))
+    listed = read_table("injections")
 
     def made(line: str) -> re.Pattern[str]:
         for name, part in listed["parts"].items():

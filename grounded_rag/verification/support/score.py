@@ -8,13 +8,12 @@ number that the passage does not give, a name that it lacks, and a denial of the
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from grounded_rag.protocols import ClaimCase
-from grounded_rag.resources import data_file
+from grounded_rag.resources import read_table
 from grounded_rag.text.quantities import Agreement, compare
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.text.words import related
@@ -105,8 +104,7 @@ def denies(terms: Iterable[TextTerm]) -> bool:
 
 @cache
 def _negations() -> frozenset[str]:
-    data = data_file("negations.toml").read_text("utf-8")
-    return frozenset(word for words in tomllib.loads(data).values() for word in words)
+    return frozenset(word for words in read_table("negations").values() for word in words)
 
 
 def _words(case: ClaimCase) -> ScoreParts:
