@@ -44,10 +44,17 @@ def compose(claims: Sequence[ClaimVerdict]) -> str:
     for reference in number_references(claims):
         for index in reference.claims:
             marks[index].append(f"[{reference.number}]")
-    return " ".join(
-        f"{verdict.text.strip()} {''.join(numbers)}"
-        for verdict, numbers in zip(claims, marks, strict=True)
-    )
+    composed = ""
+    above_is_block = False
+    for verdict, numbers in zip(claims, marks, strict=True):
+        text = verdict.text.rstrip().lstrip("\r\n")
+        # Code keeps its lines, and no mark stands in one of them.
+        is_block = "\n" in text or text[:1].isspace()
+        gap = "\n\n" if is_block or above_is_block else " "
+        composed += f"{gap if composed else ''}{text}"
+        composed += f"{gap if is_block else ' '}{''.join(numbers)}"
+        above_is_block = is_block
+    return composed
 
 
 class Held(Frozen):
