@@ -190,8 +190,10 @@ def _without_parts(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 
 def _within(claim: Claim, other: Claim) -> bool:
-    here, there = claim.citations[0], other.citations[0]
-    return here.chunk_id == there.chunk_id and here.quote in there.quote
+    return all(
+        any(here.chunk_id == there.chunk_id and here.quote in there.quote for there in other.citations)
+        for here in claim.citations
+    )
 
 
 def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) -> frozenset[int]:
@@ -200,10 +202,14 @@ def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) ->
         return frozenset()
     claims = [item.claim for item in request.reask.failed] + list(request.reask.kept)
     quotes = [citation.quote for claim in claims for citation in claim.citations]
+
+    def text(candidate: Candidate) -> str:
+        return request.chunks[candidate.chunk].chunk.text
+
     return frozenset(
         index
         for index, candidate in enumerate(candidates)
-        if any(_same(candidate.text, quote) for quote in quotes)
+        if any(_same(candidate.statement.span.of(text(candidate)), quote) for quote in quotes)
     )
 
 

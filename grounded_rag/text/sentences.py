@@ -451,10 +451,13 @@ def listed(parts: Sequence[str]) -> str:
     return line.rstrip(_LEAVES_OFF)
 
 
-def told_row(label: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """Return a table row in words: "Single room, Weekday: 80 EUR; Sunday: 95 EUR".
+def told_row(label: str, pairs: Sequence[tuple[str, str]], *, name: str = "") -> str:
+    """Return a table row in words: "Room: Single; Weekday: 80 EUR; Sunday: 95 EUR".
 
-    The label is its first cell; the pairs are names of columns, each with its cell.
+    The label is its first cell, whose column may have a `name`; the pairs are names of the other
+    columns, each with its cell. Without a name it is "Single, Weekday: 80 EUR; Sunday: 95 EUR".
     """
-    told = "; ".join(f"{name}: {cell}" for name, cell in pairs)
+    told = "; ".join(f"{column}: {cell}" for column, cell in pairs)
+    if name and label:
+        return "; ".join(part for part in (f"{name}: {label}", told) if part)
     return ", ".join(part for part in (label.rstrip("."), told) if part)

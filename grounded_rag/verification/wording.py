@@ -153,11 +153,12 @@ class Row(NamedTuple):
         return tuple(at for at in range(1, len(self.header)) if self.header[at] and self.cells[at])
 
     def reading(self, columns: Sequence[int] | None = None) -> str:
-        """Return the row, or some columns of it, in words: "Single room, Weekday: 80 EUR"."""
+        """Return the row, or some columns of it, in words: "Room: Single; Weekday: 80 EUR"."""
         if not self.header:
             return ", ".join(cell for cell in self.cells if cell)
         told = self.columns() if columns is None else tuple(columns)
-        return told_row(self.label, [(self.header[at], self.cells[at]) for at in told])
+        pairs = [(self.header[at], self.cells[at]) for at in told]
+        return told_row(self.label, pairs, name=self.header[0])
 
 
 def row_at(passage: Passage, start: int, end: int) -> Row:
