@@ -114,13 +114,16 @@ Decision = Accept | AskAgain | Decline
 def shipping(verdict: ClaimVerdict, policy: Policy) -> tuple[ClaimVerdict, ...]:
     """Return what ships of a verdict under a policy: itself, the source's words, or nothing.
 
+    A claim that is true and about something else than the question does not ship.
+
     Args:
         verdict: The verdict on a claim of the generator.
         policy: Rules in force; `unproven` says whether the source's words may stand in.
     """
     if policy.unproven == "restate" and verdict.restatements:
         return shipped_as(verdict)
-    return (verdict,) if verdict.supported else ()
+    beside = verdict.withheld is Reason.BESIDE_QUESTION
+    return (verdict,) if verdict.supported and not beside else ()
 
 
 def said(verdict: ClaimVerdict) -> str:

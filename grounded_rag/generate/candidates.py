@@ -18,6 +18,7 @@ from grounded_rag.verification.wording import Row, clean_wording
 _TITLE_WORD = 4
 _NUMBERING = "0123456789.()[] \t-*•"
 _FEW_WORDS = 6
+_CURT = 2
 _TITLE_WORDS = 8
 _ENDS = tuple(".!:。！：…)”\"'’»")
 _INSIDE = ".,;:!-–—"
@@ -39,6 +40,7 @@ class Candidate:
     """One statement of a chunk."""
 
     chunk: int  # Position of its chunk in the request, from 0
+    doc_id: str
     found: Found
     text: str  # Its own sentence, item, row or code; of a list, the line that leads into it
     kind: CandidateKind
@@ -53,19 +55,16 @@ class Candidate:
         return self.found.statement
 
 
-def find_candidates(chunks: Sequence[RetrievedChunk]) -> list[Candidate]:
-    """Return the candidates of all chunks, in the order of the chunks and of their text.
+def find_candidates(passages: Sequence[Passage]) -> list[Candidate]:
+    """Return the candidates of all passages, in the order of the passages and of their text.
 
     A candidate is a statement that may ship as it is: its author asserts it, and all of it is
     there. Page furniture, entries of a table of contents, remarks in brackets and pieces without a
     content word are left out.
     """
-    titles = frozenset(
-        _bare(title) for retrieved in chunks for title in (retrieved.title, *_headings(retrieved))
-    )
+    titles = frozenset(_bare(title) for passage in passages for title in _titles(passage.retrieved))
     found: list[Candidate] = []
-    for number, retrieved in enumerate(chunks):
-        passage = Passage(retrieved)
+    for number, passage in enumerate(passages):
         above: tuple[str, ...] | None = None
         for each in all_statements(passage):
             headings = each.statement.headings
@@ -88,11 +87,16 @@ def _candidate(number: int, found: Found, passage: Passage, previous: int | None
     else:
         kind = CandidateKind.ITEM if sentence.kind is LineKind.ITEM else CandidateKind.SENTENCE
         leads = sentence.end < statement.span.end and not found.code
-        text = clean_wording(passage.text[statement.span.start : sentence.end]) if leads else found.core
+        text = (
+            clean_wording(passage.text[statement.span.start : sentence.end])
+            if leads
+            else found.core
+        )
         context = statement.text.removesuffix(found.core).strip()
     headings = statement.headings
     return Candidate(
         chunk=number,
+        doc_id=passage.chunk.doc_id,
         found=found,
         text=text,
         kind=kind,
@@ -112,14 +116,18 @@ def _is_sayable(candidate: Candidate, titles: frozenset[str]) -> bool:
     words = content_words(text)
     if not words or _bare(text) in titles or (text[0], text[-1]) in (("(", ")"), ("[", "]")):
         return False
-    if candidate.kind is CandidateKind.SENTENCE:
-        return bool(candidate.context) or not _is_furniture(text, len(words))
-    return candidate.kind is CandidateKind.ROW or bool(candidate.context) or not _is_title(text)
+    if candidate.kind is CandidateKind.SENTENCE and not candidate.context:
+        # "Yes." says nothing without its question.
+        return len(text.split()) > _CURT and not _is_furniture(text, len(words))
+    return (
+        candidate.kind is not CandidateKind.ITEM or bool(candidate.context) or not _is_title(text)
+    )
 
 
-def _headings(retrieved: RetrievedChunk) -> tuple[str, ...]:
+def _titles(retrieved: RetrievedChunk) -> tuple[str, ...]:
     chunk = retrieved.chunk
-    return (*chunk.headings, *(span.of(chunk.text) for span in chunk.heading_spans))
+    inside = (span.of(chunk.text) for span in chunk.heading_spans)
+    return (retrieved.title, *chunk.headings, *inside)
 
 
 def _bare(text: str) -> str:
@@ -149,24 +157,31 @@ def _is_title(text: str) -> bool:
 def claim_of(
     index: int,
     candidates: Sequence[Candidate],
-    chunks: Sequence[RetrievedChunk],
+    passages: Sequence[Passage],
     question: Question,
+    *,
+    outdated: frozenset[int] = frozenset(),
 ) -> Claim:
     """Return the claim for a candidate: its statement, quoted whole.
 
-    Of a table row those columns are told that the question asks about.
+    Of a table row those columns are told that the question asks about. Where other documents that
+    hold state the same in the same words, as two revisions do, it cites them too.
     """
     candidate = candidates[index]
-    chunk = chunks[candidate.chunk].chunk
     found = candidate.found
     text = found.statement.text
     if found.row is not None and found.alone:
         text = found.row.reading(_asked(found.row, question))
+    same = {candidate.doc_id: candidate}
+    for other in candidates:
+        if other.statement.text == found.statement.text and other.chunk not in outdated:
+            same.setdefault(other.doc_id, other)
     return Claim(
         text=text,
         citations=tuple(
-            Citation(chunk_id=chunk.id, quote=span.of(chunk.text))
-            for span in found.statement.quotes
+            Citation(chunk_id=each.statement.chunk_id, quote=span.of(passages[each.chunk].text))
+            for each in same.values()
+            for span in each.statement.quotes
         ),
     )
 

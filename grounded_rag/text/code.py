@@ -1,4 +1,4 @@
-"""Blocks of code in a text: fenced as in Markdown, or moved in below a line that leads into them."""
+"""Blocks of code in a text: fenced as in Markdown, or moved in below a line with a colon."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def code_blocks(text: str) -> tuple[CodeBlock, ...]:
         fence = _FENCE.match(line)
         if fence and not ("`" in fence[1] and "`" in fence[2]):
             last = _closing(text, lines, at, fence[1])
-            inside = lines[at + 1 : last] if _closes(text, lines, last, fence[1]) else lines[at + 1 :]
+            inside = (
+                lines[at + 1 : last] if _closes(text, lines, last, fence[1]) else lines[at + 1 :]
+            )
             _add(found, text, lines[at][0], lines[min(last, len(lines) - 1)][1], inside)
             at, above = last + 1, ""
             continue

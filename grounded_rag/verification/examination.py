@@ -34,7 +34,7 @@ from grounded_rag.verification.flags import (
 )
 from grounded_rag.verification.folding import FoldedText, fold
 from grounded_rag.verification.passages import Passages, read_chunks
-from grounded_rag.verification.restating import with_restatements
+from grounded_rag.verification.restating import with_restatements, without_the_unasked
 from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.verbatim import apart
 from grounded_rag.verification.verdict import judge_claim
@@ -270,8 +270,10 @@ def _judged(
         spans_only=run.rules.spans_only,
         repaired=repaired,
     )
-    if ground is None or (verdict.supported and not ground.verbatim.bare):
+    if ground is None:
         return verdict
+    if verdict.supported and not ground.verbatim.bare:
+        return without_the_unasked(verdict, ground, run.passages, question=run.question)
     # A sentence with a pronoun is what stands there; shown, it brings the one before it along.
     return with_restatements(
         verdict,

@@ -257,18 +257,18 @@ def _prose(passage: Passage, position: Position, code: Position | None = None) -
     restrictions = _restrictions(passage, first, last, said)
     headings = _headings(passage, start)
     if question and not _needs_question(passage, question[0], first, said):
-        headings = (*headings, clean_wording(layout.said(question[0])))
+        headings = tuple(dict.fromkeys((*headings, _title(layout.said(question[0])))))
         question = []
     ahead = [_worded(layout, each) for each in (*lead, *question, *antecedents)]
     behind = [_worded(layout, each) for each in restrictions]
-    before = [clean_wording(text[a:b]) for a, b in ahead]
+    before = [_title(text[a:b]) for a, b in ahead]
     before[: len(lead)] = [_introducing(line) for line in before[: len(lead)]]
     denial = _denial(headings)
     parts = [*([denial] if denial and denial not in before else []), *before, core]
     told = " ".join(parts)
-    for at, (a, b) in enumerate(behind):
-        gap = "\n\n" if code is not None and at == 0 else " "
-        told = f"{told}{gap}{clean_wording(text[a:b])}"
+    for at, bounds in enumerate(behind):
+        between = "\n\n" if code is not None and at == 0 else " "
+        told = f"{told}{between}{clean_wording(text[slice(*bounds)])}"
     statement = Statement.trusted(
         text=told,
         chunk_id=passage.id,
@@ -382,8 +382,9 @@ def _what_leads(layout: Layout, position: Position) -> tuple[list[Position], lis
         leads = _list_leads(layout, position)
     elif above and _leads_in(layout.said(before)):
         leads = [before]
-    question = [before] if above and _asks(layout.said(before)) else []
-    return question, leads
+    # An answer may stand under a heading that asks.
+    asks = layout.at(before).kind in (*TEXTUAL, LineKind.HEADING) and _asks(layout.said(before))
+    return [before] if asks else [], leads
 
 
 def _list_leads(layout: Layout, position: Position) -> list[Position]:
@@ -546,11 +547,16 @@ def _headings(passage: Passage, start: int) -> tuple[str, ...]:
         above = [heading for heading in passage.headings if heading.end <= start]
         nearest = [passage.text[heading.start : heading.end] for heading in above[-1:]]
         inside = (*(line for line in inside if line.startswith("#")), *nearest)
-    within = [clean_wording(line).lstrip("# ") for line in inside]
+    within = [_title(line) for line in inside]
     outer = passage.chunk.headings
     title = passage.retrieved.title
     path = (title, *outer) if title and title not in outer else outer
     return tuple(dict.fromkeys([*path, *filter(None, within)]))
+
+
+def _title(line: str) -> str:
+    """Return the words of a heading or of a question that stands above an answer."""
+    return clean_wording(line).lstrip("# ")
 
 
 def _is_whole(passage: Passage, first: Position, last: Position, core: str, *, led: bool) -> bool:
