@@ -80,6 +80,11 @@ class Corpus:
         entry = self.index.entry(doc_id)
         return entry.title if entry is not None and entry.title else doc_id
 
+    def media_type_of(self, doc_id: str) -> str:
+        """Return the media type that a document was read from; plain text where it is gone."""
+        entry = self.index.entry(doc_id)
+        return entry.media_type if entry is not None else "text/plain"
+
     def successor(self, doc_id: str, *, as_of: Instant) -> DocumentEntry | None:
         """Return the document in force that replaces `doc_id`, over as many steps as it takes."""
         entry = self.index.entry(doc_id)

@@ -20,6 +20,7 @@ IN_PDF = "The deposit must be at least twelve percent of the price, and it has t
 AGAIN = "Repeated words stand here twice."
 TABLE_ROW = "| Harbour | 3 | **12** |"
 HOSTILE = f"The hostile page says {PAYLOAD} and nothing else."
+READ_HOSTILE = "The hostile page says <script>document.title='owned'</script> and nothing else."
 
 MANIFEST = f"""
 [corpus]

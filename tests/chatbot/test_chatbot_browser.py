@@ -16,6 +16,7 @@ from chatbot_corpus import (
     LONG,
     OWN_WORDS,
     PAYLOAD,
+    READ_HOSTILE,
     UNKNOWN,
     PlannedGenerator,
     leaflet,
@@ -116,7 +117,7 @@ def marked(page):
 
 def test_the_highlight_is_the_quote_of_the_source_file(page, corpus_folder):
     answer = ask(page, "When does the garden open?")
-    assert answer.locator(".claim > span").inner_text() == FACT
+    assert answer.locator(".claim .said").inner_text() == FACT
     answer.get_by_role("button", name="Source 1").hover()
     card = page.get_by_role("complementary", name="Source")
     assert card.get_by_role("heading").inner_text().split("\n")[-1] == "Garden"
@@ -131,7 +132,7 @@ def test_each_number_shows_its_own_quote(page):
     for number, text in ((2, "Dogs must stay outside the fence."), (1, FACT)):
         answer.get_by_role("button", name=f"Source {number}").focus()
         assert marked(page) == text
-        assert answer.locator(".claim.active > span").inner_text() == text
+        assert answer.locator(".claim.active .said").inner_text() == text
 
 
 def test_a_suggestion_is_asked_with_one_click(page):
@@ -263,7 +264,7 @@ def test_the_page_of_a_pdf_is_shown_with_the_quote_marked(page):
 def test_other_scripts_run_in_their_own_direction(page, question, text, direction):
     answer = ask(page, question)
     claim = answer.locator(".claim")
-    assert claim.locator("span").first.inner_text() == text
+    assert claim.locator(".said").inner_text() == text
     assert claim.evaluate("node => getComputedStyle(node).direction") == direction
     assert marked(page) == text
     paper = page.locator("#source .paper p:has(mark)")
@@ -296,7 +297,7 @@ def test_on_a_phone_a_tap_opens_the_source_and_it_closes_in_three_ways(visit):
     page.keyboard.press("Escape")
     assert not card.is_visible()
     number.tap()
-    answer.locator(".claim > span").tap()
+    answer.locator(".claim .said").tap()
     assert not card.is_visible()
 
 
@@ -336,7 +337,7 @@ def test_what_happens_is_announced(page):
 
 def test_a_restated_sentence_is_marked_beside_one_that_is_not(page):
     answer = ask(page, "When may people and dogs come into the garden?")
-    assert answer.locator(".claim > span").all_inner_texts() == [FACT, DOGS]
+    assert answer.locator(".claim .said").all_inner_texts() == [FACT, DOGS]
     assert answer.locator(".claim .words").all_inner_texts() == ["in the source’s words"]
     assert "in the source’s words" in answer.locator(".claim").first.inner_text()
     assert OWN_WORDS not in page.locator("main").inner_text()
@@ -411,8 +412,9 @@ def test_hostile_text_is_text_wherever_it_is_shown(page, generator):
     question = f"What does the hostile page say? {PAYLOAD}"
     answer = ask(page, question)
     assert page.locator(".question").last.inner_text().endswith(question)
-    assert answer.locator(".claim > span").inner_text() == HOSTILE
-    assert marked(page) == HOSTILE
+    # In Markdown a known tag is no word: it goes. What is no known tag stays, as text.
+    assert answer.locator(".claim .said").inner_text() == READ_HOSTILE
+    assert marked(page) == READ_HOSTILE
     assert "<img" in page.locator("#source h2").inner_text()
     assert "<script>" in page.get_by_label("Documents").inner_text()
     answer.get_by_role("button", name="How it was checked").click()
@@ -424,7 +426,7 @@ def test_hostile_text_is_text_wherever_it_is_shown(page, generator):
     )
     page.locator(".told.done").wait_for()
     ask(page, question)
-    assert marked(page) == HOSTILE
+    assert marked(page) == READ_HOSTILE
     page.get_by_label("Documents").select_option("test")
     ask(page, UNKNOWN + PAYLOAD).locator("summary").first.click()
     generator.errors["Garden, boom?"] = ProviderUnavailableError(PAYLOAD, hint=PAYLOAD)
