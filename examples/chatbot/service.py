@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from chatbot.feedback import FeedbackFile
 from chatbot.limits import Gate, RateLimiter
 from chatbot.sessions import Kept, Session, Sessions
-from chatbot.uploads import UPLOADS
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -65,15 +64,15 @@ class Service:
         return session
 
     def corpus(self, session: Session, corpus_id: str) -> Corpus:
-        """Return a corpus that a session may ask: a common one, or its own uploads.
+        """Return a common corpus, together with the session's own documents if it has any.
 
         Raises:
             NotFoundError: There is none of that id.
         """
-        found = session.corpus if corpus_id == UPLOADS else self.corpora.get(corpus_id)
+        found = self.corpora.get(corpus_id)
         if found is None:
             raise NotFoundError("There are no such documents.")
-        return found
+        return session.corpus(found)
 
     @staticmethod
     def kept(session: Session, answer_id: str) -> Kept:

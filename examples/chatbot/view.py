@@ -125,7 +125,7 @@ def source_view(
         place=tuple(
             plain(name, markdown=media_type == MARKDOWN) for name in above if name != title
         ),
-        file=corpus.names.get(chunk.chunk.doc_id, chunk.chunk.doc_id),
+        file=corpus.file_name_of(chunk.chunk.doc_id),
         page=located.page if located is not None else chunk.chunk.page,
         badges=_badges(chunk, as_of),
         dates=dates_of(chunk.validity),

@@ -100,9 +100,11 @@ class PlannedGenerator:
         errors: What to raise, by question.
         holds: Awaited before drafting, by question.
         asked: The questions, in order.
+        otherwise: Who drafts where there is no plan, such as about an upload.
     """
 
     def __init__(self):
+        self.otherwise = None
         self.errors = {}
         self.holds = {}
         self.asked = []
@@ -113,6 +115,8 @@ class PlannedGenerator:
             await self.holds[request.question]()
         if request.question in self.errors:
             raise self.errors[request.question]
+        if request.question not in QUESTIONS and self.otherwise is not None:
+            return await self.otherwise.generate(request)
         claims = [
             Claim(text=text, citations=(Citation(chunk_id=chunk.chunk.id, quote=quote),))
             for text, doc_id, quote in QUESTIONS.get(request.question, ())
@@ -128,7 +132,7 @@ class PlannedGenerator:
         )
 
 
-def leaflet() -> bytes:
+def leaflet(first: str = "This leaflet tells about deposits.") -> bytes:
     """Return a PDF of two pages: the quote is on the second, after the same words elsewhere."""
     from reportlab.lib.pagesizes import A4
     from reportlab.pdfgen import canvas
@@ -136,7 +140,7 @@ def leaflet() -> bytes:
     out = io.BytesIO()
     page = canvas.Canvas(out, pagesize=A4, invariant=True)
     page.setFont("Helvetica", 12)
-    page.drawString(72, 760, "This leaflet tells about deposits.")
+    page.drawString(72, 760, first)
     page.showPage()
     page.setFont("Helvetica", 12)
     page.drawString(72, 760, AGAIN)

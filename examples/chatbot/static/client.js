@@ -67,6 +67,10 @@ export async function upload(file) {
   return (await send(path, { method: "POST", body: file })).json();
 }
 
+export async function removeUploads() {
+  await send("/api/uploads", { method: "DELETE" });
+}
+
 // Yields {name, data} for each server-sent event of one question.
 export async function* ask(question, corpus, asOf, signal) {
   const response = await send("/api/ask", {
