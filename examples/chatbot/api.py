@@ -58,7 +58,18 @@ class CorpusView(Frozen):
     title: str
     documents: int
     today: dt.date | None = None
-    suggestions: tuple[Suggestion, ...] = ()
+
+
+class SuggestionsView(Frozen):
+    """Questions that are offered.
+
+    Attributes:
+        questions: Those that there are by now.
+        complete: Whether no more are being made.
+    """
+
+    questions: tuple[Suggestion, ...]
+    complete: bool
 
 
 class Opening(Frozen):
@@ -94,7 +105,6 @@ def _corpus_view(corpus: Corpus) -> CorpusView:
         title=corpus.title,
         documents=corpus.parts[0].count(),
         today=corpus.today,
-        suggestions=corpus.suggestions,
     )
 
 
@@ -123,6 +133,14 @@ async def open_session(
         question_characters=service.settings.question_characters,
         generator=service.settings.generator,
     )
+
+
+@router.get("/corpora/{corpus_id}/suggestions")
+async def suggestions(service: ServiceNow, _: SessionNow, corpus_id: str) -> SuggestionsView:
+    """Return the questions that are offered for a common corpus; the first request makes them."""
+    common = service.common(corpus_id)
+    questions, complete = service.suggester.of(common)
+    return SuggestionsView(questions=questions, complete=complete)
 
 
 @router.post("/ask")

@@ -1,7 +1,7 @@
 // Puts the page together.
 
 import { fail, pending, question as asked, render, told } from "./answer.js";
-import { ask, newChat, openSession, removeUploads, ServiceError, upload } from "./client.js";
+import { ask, newChat, openSession, removeUploads, ServiceError, suggestions, upload } from "./client.js";
 import { el, say } from "./dom.js";
 import { close, showFirst } from "./source.js";
 
@@ -9,6 +9,7 @@ const get = (id) => document.getElementById(id);
 const [log, welcome, form, input, corpus, asOf] = ["log", "welcome", "composer", "question", "corpus", "as-of"].map(get);
 const [sendButton, stopButton, fileInput, attach, remove] = ["send", "stop", "file", "attach", "remove"].map(get);
 
+const AGAIN = 2000; // milliseconds
 let opening = null;
 let running = null;
 
@@ -23,13 +24,23 @@ function chosen() {
 function offer() {
   const one = chosen();
   asOf.value = one.today || today();
-  get("suggestions").replaceChildren(
-    ...one.suggestions.map((suggestion) =>
+  get("suggestions").replaceChildren();
+  propose(one.id);
+}
+
+// For documents of one's own the questions are made while the page is open already.
+async function propose(id) {
+  const offered = await suggestions(id).catch(() => ({ questions: [], complete: true }));
+  if (corpus.value !== id) return;
+  const list = get("suggestions");
+  for (const suggestion of offered.questions.slice(list.childElementCount)) {
+    list.append(
       el("li", {},
         el("button", { type: "button", class: "suggestion", onclick: () => suggest(suggestion) },
           el("span", { class: "suggestion-label", dir: "auto" }, suggestion.label),
-          el("span", { dir: "auto" }, suggestion.question)))),
-  );
+          el("span", { dir: "auto" }, suggestion.question))));
+  }
+  if (!offered.complete && !welcome.hidden) setTimeout(() => corpus.value === id && propose(id), AGAIN);
 }
 
 function suggest(suggestion) {

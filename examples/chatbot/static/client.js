@@ -46,6 +46,10 @@ export async function openSession() {
   return (await send("/api/session", { method: "POST" })).json();
 }
 
+export async function suggestions(corpus) {
+  return (await send(`/api/corpora/${encodeURIComponent(corpus)}/suggestions`)).json();
+}
+
 export async function newChat() {
   await send("/api/chat", { method: "DELETE" });
 }
