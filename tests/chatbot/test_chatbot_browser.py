@@ -8,15 +8,19 @@ import pytest
 from browser_tools import AXE, browser, serve
 from chatbot_corpus import (
     ARABIC,
+    CODE,
+    DOCUMENTS,
     DOGS,
     FACT,
     HOSTILE,
     IN_PDF,
     JAPANESE,
     LONG,
+    OPEN,
     OWN_WORDS,
     PAYLOAD,
     READ_HOSTILE,
+    TOLD_ITEMS,
     UNKNOWN,
     PlannedGenerator,
     leaflet,
@@ -400,7 +404,7 @@ def test_a_document_is_added_to_the_others_and_removed_again(page, reading):
     )
     told = page.get_by_text("“My leaflet.pdf” was added.")
     told.wait_for()
-    assert "from it and from 11 documents of Test corpus" in told.inner_text()
+    assert f"from it and from {len(DOCUMENTS) + 1} documents of Test corpus" in told.inner_text()
     page.locator("#file").set_input_files(
         [{"name": "b.md", "mimeType": "text/markdown", "buffer": b"# B\n\nA wombat.\n"}]
     )
@@ -456,6 +460,102 @@ def test_hostile_text_is_text_wherever_it_is_shown(page, generator):
         generator.errors.clear()
     assert page.title() == "Ask the documents"
     assert page.locator("main img[src=x], main script, dialog script").count() == 0
+
+
+# Elements that the page makes of an answer and its sources; documents can add none.
+OURS = (
+    "a article aside blockquote button code dd details div dl dt figcaption figure form h2 h3 img"
+    " label li mark p pre q rect section small span strong summary svg table tbody td textarea th"
+    " thead tr ul use"
+)
+
+
+def test_a_document_adds_no_element_and_no_attribute_of_its_own(page):
+    ask(page, "What does the trick page say?")
+    page.get_by_role("button", name="Show the whole passage").click()
+    said = page.locator("#source .paper").inner_text()
+    assert "<iframe" in said
+    assert "<script>" in said
+    assert "javascript" not in page.locator("#source .paper").get_by_text("link").inner_text()[-20:]
+    found = page.evaluate(
+        """() => [...document.querySelectorAll('#log *, #source *')].map(
+            (node) => [node.localName, ...node.getAttributeNames()])"""
+    )
+    assert {one[0] for one in found} <= set(OURS.split())
+    assert not [
+        name for one in found for name in one[1:] if name.startswith("on") or name == "style"
+    ]
+    assert page.locator("#source a, #source img, #source button.paper").count() == 0
+    assert page.title() == "Ask the documents"
+
+
+def test_an_answer_begins_with_a_line_and_code_can_be_copied_as_it_is(visit):
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    answer = ask(page, "How is the fast mode switched on?")
+    first = answer.locator(".structured")
+    assert first.locator("p").first.inner_text().startswith("To switch on the fast mode")
+    weight = "node => Number(getComputedStyle(node).fontWeight)"
+    assert first.locator("p").first.evaluate(weight) > answer.locator(".more").evaluate(weight)
+    assert first.locator("pre code").inner_text() == CODE
+    assert "mono" in first.locator("pre code").evaluate("n => getComputedStyle(n).fontFamily")
+    first.get_by_role("button", name="Copy the code").click()
+    assert page.evaluate("navigator.clipboard.readText()") == CODE
+    assert page.locator("#source .paper pre").inner_text() == CODE
+    assert "".join(page.locator("#source .paper pre mark").all_text_contents()) == CODE
+
+
+def test_a_list_is_a_list_in_the_answer_and_in_its_source(page):
+    answer = ask(page, "What shall I bring to swimming?")
+    assert answer.locator(".claim > p").first.inner_text() == "Bring these SHALL things:"
+    items = answer.locator(".claim li")
+    assert [item.rstrip(" 1") for item in items.all_inner_texts()] == TOLD_ITEMS
+    assert answer.get_by_role("button", name="Source 1").count() == 1
+    assert page.locator("#source .paper li").all_inner_texts() == TOLD_ITEMS
+    assert marked(page) == "Bring these SHALL things:" + "".join(TOLD_ITEMS)
+    for raw in ("**", "<b>", "{:"):
+        assert raw not in page.locator("main").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_words_of_a_wide_table_stay_whole(visit, width):
+    page = visit(viewport={"width": width, "height": 800})
+    answer = ask(page, "What does the Custodianship do?")
+    answer.get_by_role("button", name="Source 1").click()
+    table = page.locator("#source .table")
+    cell = table.locator("td").first
+    assert cell.inner_text() == "Custodianship"
+    lines = """node => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+    }"""
+    assert cell.evaluate(lines) == 1
+    assert table.locator("td").nth(1).evaluate(lines) >= 2
+    assert "<br>" not in table.inner_text()
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_reader_gets_plain_words_and_the_drawer_the_rest(page):
+    answer = ask(page, "Garden hours and dogs?")
+    said = answer.locator(".cost").inner_text()
+    assert said.startswith("Checked against 1 passage · 1 source · ")
+    assert said.endswith("No date is known for these sources.")
+    assert not re.search(r"draft|token|generator|planned|\bm?s\b", answer.inner_text())
+    assert "Undated" not in page.locator("main").inner_text()
+    assert page.locator("main").inner_text().count("No date is known") == 1
+    answer.get_by_role("button", name="How it was checked").click()
+    page.locator(".writer").wait_for()
+    assert "1 draft" in page.locator(".writer").inner_text()
+
+
+def test_only_an_open_part_makes_an_answer_partial(page):
+    answer = ask(page, "When does the garden open?")
+    assert answer.locator("h2").inner_text() == "Answer"
+    assert answer.locator(".note.open").count() == 0
+    answer = ask(page, "When does the garden open and who owns the sea?")
+    assert answer.locator("h2").inner_text() == "Partial answer"
+    assert answer.locator(".note.open").inner_text() == f"Not answered: {OPEN}"
 
 
 def test_scripts_of_others_are_blocked_even_if_they_got_in(chromium, address):
@@ -526,6 +626,9 @@ def test_axe_finds_nothing(visit, scheme, width):
         "What was the rate in the old sheet?",
         "Is the east gate open on Saturdays?",
         "How many boats has the Harbour?",
+        "How is the fast mode switched on?",
+        "What shall I bring to swimming?",
+        "What does the Custodianship do?",
         "When may people and dogs come into the garden?",
         "كم رسم الحساب؟",
         UNKNOWN,
