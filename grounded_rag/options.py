@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +242,7 @@ def make_judge(
         )
     from grounded_rag.judge import LLMJudge
 
+    _warn_if_small(name)
     made = LLMJudge(None if name == "anthropic" else name, prompts=prompts, timeout=timeout)
     try:
         made.check()
@@ -248,6 +251,23 @@ def make_judge(
             error.message, hint=f"Set the key of the judge {name!r}, or leave the judge out."
         ) from None
     return made
+
+
+# "qwen:1.5b", "Llama-3B-Instruct"; neither "8x7b" nor the "a3b" of "30b-a3b" nor "4bit".
+_BILLIONS = re.compile(r"(?<![\w.])(\d{1,4}(?:\.\d{1,3})?)b(?!\w)", re.IGNORECASE)
+_SMALL = 4.0
+
+
+def _warn_if_small(judge: str) -> None:
+    """Warn of a judge whose name says that it is small; most names say nothing."""
+    sizes = [float(size) for size in _BILLIONS.findall(judge.rpartition("/")[2])]
+    if sizes and max(sizes) < _SMALL:
+        warnings.warn(
+            f"The judge {judge!r} has {max(sizes):g} billion parameters by its name. A judge of "
+            "1.5 billion called 18 of 20 claims supported that were false or beside the question; "
+            "without a judge, such claims are shown in the source's own words.",
+            stacklevel=2,
+        )
 
 
 def make_relevance(

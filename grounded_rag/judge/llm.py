@@ -160,9 +160,9 @@ class LLMJudge:
 
     def _ballot(self, request: JudgeRequest, reply: Reply[JudgeAnswer]) -> Ballot:
         if isinstance(reply.parsed, Verdicts):
-            return read_verdicts(request.items, reply.parsed)
+            return read_verdicts(request.items, reply.parsed, context=request.context)
         if isinstance(reply.parsed, WholeVerdict):
-            return read_whole(request.items, reply.parsed)
+            return read_whole(request.items, reply.parsed, context=request.context)
         return unsaid(request.items, _trouble(reply.ending))
 
     def _body(self, request: JudgeRequest) -> dict[str, Any]:
