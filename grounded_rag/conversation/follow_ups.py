@@ -26,6 +26,9 @@ _PRONOUN = re.compile(
     r"|(?P<person>he|she|him))(?![\w'’-])",
     re.IGNORECASE,
 )
+_ACTION = re.compile(
+    r"how (?:to|do|does|did|can|could|should|must|may|will|would)\b", re.IGNORECASE
+)
 _BEING = frozenset(("is", "are", "was", "were"))
 _WHAT_IS = re.compile(
     r"(?:(?P<who>who)|what|where|how (?:much|high|big|large)) (?:is|was|(?P<many>are|were)) "
@@ -77,6 +80,7 @@ class _Rules(NamedTuple):
 
     opener: re.Pattern[str]
     expletive: re.Pattern[str]
+    event: re.Pattern[str]
     prepositions: frozenset[str]
     finite: frozenset[str]
     light: frozenset[str]
@@ -99,6 +103,7 @@ def _rules() -> _Rules:
             r"|(?:when|if|that|who|which|where)\b|\w+\s+(?:to|that|for|if)\b)",
             re.IGNORECASE,
         ),
+        event=re.compile(rf"\bit\s+{verbs}s?\b", re.IGNORECASE),
         prepositions=prepositions,
         finite=finite,
         light=finite | prepositions | frozenset(lists["asking"]),
@@ -156,8 +161,8 @@ def _phrase(asked: str) -> _Phrase | None:
 
 def _with_phrase(before: str, phrase: _Phrase) -> str | None:
     """Put a phrase in the one place of an earlier question that is its like, if there is one."""
-    # "And the oldest?" borrows its noun from a place that cannot be told.
-    if not phrase.bare or phrase.bare[-1].lower() in _rules().degrees:
+    # "And the oldest?", "and the blue one?" borrow their noun from a place that cannot be told.
+    if not phrase.bare or phrase.bare[-1].lower() in (*_rules().degrees, "one", "ones"):
         return None
     words = before.split()
     likes: tuple[Callable[[Sequence[str], _Phrase], _Span | None], ...] = (
@@ -306,6 +311,9 @@ def _with_name(asked: str, before: str) -> str | None:
     """Put what an earlier question is about in the place of a pronoun, if both are sure."""
     pronoun = _PRONOUN.search(asked)
     if pronoun is None or not _points_back(asked, pronoun.start()):
+        return None
+    # "How do I block my card? What does it cost?": the card, or the blocking.
+    if _ACTION.match(before) and _rules().event.search(asked):
         return None
     topic = _topic(before)
     if topic is None or not _agrees(pronoun, topic):

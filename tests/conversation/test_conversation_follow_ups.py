@@ -76,6 +76,7 @@ def test_a_phrase_takes_the_one_place_that_is_like_it(before, asked, expected):
         ("Is the ferry free for a dog?", "And for the owner?"),
         ("How many rooms are free in 2026?", "And in Rome?"),
         ("Where is the youngest crust found?", "What about the oldest?"),
+        ("What is the arranged rate?", "And the unarranged one?"),
         ("What are the pros and cons of it?", "And the cons?"),
         ("What is the rate on the Everyday Saver?", "And for businesses?"),
         ("Wow! What happens to the fund?", "And the pension?"),
@@ -135,6 +136,7 @@ def test_a_pronoun_gets_the_whole_of_what_it_stands_for(before, asked, expected)
         ("Who leads Tarnwick's harbour?", "When does it open?"),
         ("What is the rate on the Everyday Saver?", "Can I put more into it?"),
         ("Who are the founders?", "Where does he live?"),
+        ("How do I block my card?", "What does it cost?"),
         ("What are the rooms in the attic?", "What is their rent’s share?"),
     ],
 )
