@@ -136,6 +136,7 @@ def test_a_pronoun_gets_the_whole_of_what_it_stands_for(before, asked, expected)
         ("Who leads Tarnwick's harbour?", "When does it open?"),
         ("What is the rate on the Everyday Saver?", "Can I put more into it?"),
         ("Who are the founders?", "Where does he live?"),
+        ("What is the front desk?", "Where does he live?"),
         ("How do I block my card?", "What does it cost?"),
         ("What are the rooms in the attic?", "What is their rent’s share?"),
     ],

@@ -87,7 +87,14 @@ def test_a_judge_that_is_small_by_its_name_is_warned_about(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["anthropic", "openai/gpt-4.1", "openai/x-70b-4bit", "openai/mix-8x3b", "openai/q-30b-a3b"],
+    [
+        "anthropic",
+        "openai/gpt-4.1",
+        "openai/x-70b-4bit",
+        "openai/mix-8x3b",
+        "openai/x-70b-by-3b",
+        "openai/q-30b-a3b",
+    ],
 )
 def test_other_names_say_nothing_of_size(name):
     with warnings.catch_warnings():
