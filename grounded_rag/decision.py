@@ -25,6 +25,7 @@ from grounded_rag.types import (
     number_references,
 )
 from grounded_rag.verification.restating import shipped_as
+from grounded_rag.verification.subject import Absent
 
 
 def compose(claims: Sequence[ClaimVerdict]) -> str:
@@ -87,13 +88,13 @@ class Accept(Frozen):
 
     Attributes:
         held: The claims, in reading order; never empty.
-        partial: Whether something of the question or of the draft is left out.
-        unanswered: Parts of the question that stay open.
+        unanswered: Parts of the question that stay open; the answer is partial where there are any.
+        dropped: How many claims of the last draft are left out, since they failed.
     """
 
     held: tuple[Held, ...]
-    partial: bool
     unanswered: tuple[str, ...] = ()
+    dropped: int = 0
 
 
 class AskAgain(Frozen):
@@ -210,7 +211,7 @@ def decide(
                 return decision
         if progress.held and verification.outcome is not Outcome.REJECTED:
             # A re-ask may withdraw the claims that failed; all that is left has passed.
-            return _accept(progress, policy, dropped=bool(progress.reasons))
+            return _accept(progress, policy)
         declined = RefusalReason.CLAIMS_FAILED if asked else RefusalReason.GENERATOR_DECLINED
         return _settle(progress, policy, declined)
     if any(verdict.reason is Reason.BESIDE_REFUSAL for verdict in verification.claims):
@@ -221,8 +222,7 @@ def decide(
                 return decision
         return _settle(progress, policy, RefusalReason.GENERATOR_DECLINED)
     if not progress.failed:
-        # An open part that is no span of the question cannot be shown, and is still open.
-        return _accept(progress, policy, dropped=bool(verification.problems))
+        return _accept(progress, policy)
     unproven = all(verdict.status is ClaimStatus.OPEN for verdict in progress.failed)
     if not (unproven and policy.unproven == "refuse") and (
         decision := again(_reask(progress, note=""))
@@ -241,19 +241,15 @@ def out_of_time(progress: Progress, policy: Policy) -> Accept | Decline:
     return _settle(progress, policy, RefusalReason.BUDGET_EXHAUSTED)
 
 
-def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Accept | Decline:
+def _accept(progress: Progress, policy: Policy) -> Accept | Decline:
     if policy.stale == "refuse" and any(_outdated(held.flags) for held in progress.held):
         return Decline(refusal=refuse(RefusalReason.STALE_EVIDENCE))
-    return Accept(
-        held=progress.held,
-        partial=dropped or bool(progress.unanswered),
-        unanswered=progress.unanswered,
-    )
+    return Accept(held=progress.held, unanswered=progress.unanswered, dropped=len(progress.failed))
 
 
 def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Accept | Decline:
     if policy.on_failed_claim == "drop" and progress.held:
-        return _accept(progress, policy, dropped=True)
+        return _accept(progress, policy)
     return Decline(refusal=refuse(reason, failures=progress.reasons))
 
 
@@ -344,3 +340,12 @@ def refuse(reason: RefusalReason, *, failures: Sequence[Reason] = ()) -> Refusal
     if failures:
         detail = f"{detail.removesuffix('.')} ({', '.join(failures)})."
     return Refusal(reason=reason, detail=detail, next_step=next_step)
+
+
+def naming(refusal: Refusal, absent: Absent | None) -> Refusal:
+    """Return a refusal that names what the question asks about and no passage holds."""
+    if absent is None:
+        return refusal
+    there_is = f" There is {', '.join(absent.others)}." if absent.others else ""
+    detail = f"{refusal.detail} Nothing retrieved is about “{absent.name}”.{there_is}"
+    return refusal.model_copy(update={"detail": detail})

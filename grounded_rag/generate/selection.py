@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from grounded_rag.generate.candidates import Candidate
@@ -15,10 +15,9 @@ from grounded_rag.text.words import content_words
 
 _SHORTLIST = 20  # Candidates that are compared by an embedding
 _RANK_PENALTY = 0.02
-# Distances in units of `choice`: a current statement this near takes an outdated one's place, or is
-# said beside the best where it says otherwise; and one with the missing names is said with it.
+# Distance in units of `choice`: a current statement this near takes an outdated one's place, or is
+# said beside the best where it says otherwise.
 _AS_GOOD = 0.3
-_ALSO_NEEDED = 0.4
 # Share of words from which two statements are about the same, whatever their figures.
 _ALIKE = 0.6
 
@@ -37,8 +36,7 @@ class Scored:
 class Selection:
     """The chosen candidates of one part of a question, the best first, and how sure that is.
 
-    There is one, unless it lacks a name of the question that another one has, or another document
-    says otherwise.
+    There is one, unless another document says otherwise.
     """
 
     # Positions in the list of candidates; empty where there is none at all.
@@ -92,13 +90,8 @@ def select(
         return Selection(indices=(), confidence=float("-inf"))
     replaced = _successor(scored, candidates, successors)
     best = replaced or _current(scored, candidates, outdated)
-    other = _complement(best, scored, candidates, outdated)
-    features = best.features
-    if other is not None:
-        features = replace(features, name_missing=0.0, number_missing=0.0)
-    elif replaced is None:
-        other = _disagreeing(best, scored, candidates, outdated)
-    confidence = ranker.confidence(features)
+    other = _disagreeing(best, scored, candidates, outdated) if replaced is None else None
+    confidence = ranker.confidence(best.features)
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
         confidence = max(confidence, ranker.confidence(scored[0].features))
@@ -185,22 +178,3 @@ def _words(text: str) -> frozenset[str]:
 
 def _figures(text: str) -> frozenset[str]:
     return frozenset(word.lower for word in content_words(text) if word.kind == "number")
-
-
-def _complement(
-    best: Scored,
-    scored: Sequence[Scored],
-    candidates: Sequence[Candidate],
-    outdated: frozenset[int],
-) -> Scored | None:
-    """Return the candidate that carries the names which the best one lacks, if there is one."""
-    if not best.missing:
-        return None
-    for one in scored:
-        if one.choice < best.choice - _ALSO_NEEDED:
-            return None
-        if one.index == best.index or candidates[one.index].chunk in outdated:
-            continue
-        if one.missing.isdisjoint(best.missing):
-            return one
-    return None

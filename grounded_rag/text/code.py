@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from grounded_rag.types import Span
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
+# A list is often moved in too; and a line without any sign is no line of code.
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●○·–]|\(?[0-9A-Za-z]{1,3}[.)])[ \t]|[ \t]*$")
 _INDENT = 4
 _LEADS = (":", "：")
 
@@ -50,7 +52,7 @@ def code_blocks(text: str) -> tuple[CodeBlock, ...]:
             _add(found, text, lines[at][0], lines[min(last, len(lines) - 1)][1], inside)
             at, above = last + 1, ""
             continue
-        if line.strip() and above.endswith(_LEADS) and _is_indented(line):
+        if _ITEM.match(line) is None and above.endswith(_LEADS) and _is_indented(line):
             last = at
             for later in range(at, len(lines)):
                 body = text[slice(*lines[later])]

@@ -124,7 +124,7 @@ def _missing(
 ) -> str | None:
     names = _asked_names(question)
     around = (statement.text, *statement.headings, passage.retrieved.title)
-    other = _other_number(question, around) or _out_of_range(question, statement)
+    other = _other_number(question, around, statement) or _out_of_range(question, statement)
     if other is not None:
         return other
     if not names:
@@ -180,10 +180,15 @@ def _has_like(code: str, around: tuple[str, ...]) -> bool:
     )
 
 
-def _other_number(question: str, around: tuple[str, ...]) -> str | None:
-    """Return a numbered thing of the question that has only other numbers in some texts."""
+def _other_number(question: str, around: tuple[str, ...], statement: Statement) -> str | None:
+    """Return a numbered thing of the question that has only other numbers in a statement."""
+    # The name of a column says what its cells number.
+    cells = [
+        (stem(word.lower(), None), cell) for name, cell in statement.cells for word in name.split()
+    ]
     for thing, number in _numbered(question):
         numbers = {n for text in around for other, n in _numbered(text) if other == thing}
+        numbers.update(cell for other, cell in cells if other == thing and _FIGURES.fullmatch(cell))
         if numbers and number not in numbers:
             return number
     return None
