@@ -178,7 +178,7 @@ class AnswerData(Frozen):
     dropped: int = Field(
         default=0,
         ge=0,
-        description="Claims of the draft that are left out because they failed; the trace has them.",
+        description="Claims of the draft that failed and are left out; the trace has them.",
     )
     refusal: Refusal | None = Field(default=None, description="Why it was refused, or None.")
     flags: tuple[Flag, ...] = Field(
