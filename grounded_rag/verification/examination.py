@@ -298,9 +298,7 @@ def _flags(index: int, verdict: ClaimVerdict, ground: Ground, run: _Run) -> list
             # The reader is told the statement, so a rival of that is the one to name.
             claim = case.claim.model_copy(update={"text": verdict.restatement})
             told = case.model_copy(update={"claim": claim})
-        found += conflict_flags(
-            index, told, [passage.retrieved for passage in run.passages], as_of=run.as_of
-        )
+        found += conflict_flags(index, told, run.passages, as_of=run.as_of)
     found += unconfirmed_flag(index, verdict)
     return found
 

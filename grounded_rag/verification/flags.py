@@ -12,7 +12,7 @@ from grounded_rag.protocols import ClaimCase
 from grounded_rag.resources import read_table
 from grounded_rag.types import ClaimVerdict, Flag, FlagKind, Instant, Located, RetrievedChunk, Tier
 from grounded_rag.validity import staleness
-from grounded_rag.verification.passages import Passage
+from grounded_rag.verification.passages import Passage, Passages
 from grounded_rag.verification.presentation import DAMAGED
 
 CONFIDENCE_CHECK = "token_confidence"
@@ -108,18 +108,18 @@ def staleness_flags(
 
 
 def conflict_flags(
-    index: int, case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: Instant | None
+    index: int, case: ClaimCase, passages: Passages, *, as_of: Instant | None
 ) -> Iterator[Flag]:
     """Yield one flag where other current sources say something else than the evidence."""
     from grounded_rag.verification.support import find_conflicts
 
     try:
-        conflicts = find_conflicts(case, chunks, as_of=as_of)
+        conflicts = find_conflicts(case, passages, as_of=as_of)
     except Exception:  # noqa: BLE001 - a remark that cannot be made must not cost the answer
         return
     if conflicts:
         cited = case.evidence[0].located
-        titles = {c.chunk.id: c.title or c.chunk.doc_id for c in chunks}
+        titles = {p.id: p.retrieved.title or p.chunk.doc_id for p in passages}
         yield Flag(
             kind=FlagKind.CONFLICT,
             claim=index,

@@ -98,8 +98,12 @@ def coverage(case: ClaimCase) -> float:
 
 def denies(terms: Iterable[TextTerm]) -> bool:
     """Whether one of the terms is a negation."""
-    words = _negations()
-    return any(t.lower in words or t.lower.endswith(("n't", "n’t")) for t in terms)
+    return any(map(is_negation, terms))
+
+
+def is_negation(term: TextTerm) -> bool:
+    """Whether a term denies what it governs."""
+    return term.lower in _negations() or term.lower.endswith(("n't", "n’t"))
 
 
 @cache
