@@ -117,7 +117,9 @@ def ramdocs(folder: Path) -> Groups:
     for row in rows(folder / "test.jsonl"):
         chunks = [source(f"d{d['doc']}", d["text"]) for d in row["documents"]]
         right = [d for d in row["documents"] if d["type"] == "correct"]
-        cited = [(f"d{d['doc']}", s) for d in right if (s := _sentence_with(d["text"], d["answer"]))]
+        cited = [
+            (f"d{d['doc']}", s) for d in right if (s := _sentence_with(d["text"], d["answer"]))
+        ]
         if cited:
             wrong = any(d["type"] == "misinfo" for d in row["documents"])
             flags = conflicts(cited[0][0], [cited[0][1]], chunks, row["question"])
@@ -182,11 +184,12 @@ def rgb_counterfactual_nc(folder: Path) -> Groups:
 def demo(corpus: Path) -> Groups:
     """Measure the answers to the golden questions of a corpus."""
     groups = {"golden conflicts": Group(), "other answers": Group()}
-    with tempfile.TemporaryDirectory() as scratch:
-        with GroundedRAG.from_corpus(corpus, index=Path(scratch) / "index") as rag:
-            for item in rows(corpus / "golden.jsonl"):
-                if item["split"] != "dev":
-                    continue
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        GroundedRAG.from_corpus(corpus, index=Path(scratch) / "index") as rag,
+    ):
+        for item in rows(corpus / "golden.jsonl"):
+            if item["split"] == "dev":
                 answer = rag.query(item["question"], as_of=item["as_of"])
                 if answer.answered:
                     name = "golden conflicts" if item["kind"] == "conflict" else "other answers"

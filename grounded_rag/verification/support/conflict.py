@@ -13,11 +13,13 @@ from grounded_rag.types import Frozen, Instant, RetrievedChunk, Span, Statement
 from grounded_rag.validity import current
 from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.statements import statements_at
-from grounded_rag.verification.support.contrast import Asked, Side, asked, contrast, read_side
+from grounded_rag.verification.support.contrast import Contrast, contrast
 from grounded_rag.verification.support.quoted import injected_spans
+from grounded_rag.verification.support.readings import Asked, Side, asked, read_side
+from grounded_rag.verification.support.score import denies_by
 from grounded_rag.verification.support.terms import ReadText, read
 
-# A sentence that shares fewer words with the statement and the question is not read at all.
+# A sentence that shares fewer words with the evidence and the question is not read at all.
 _SHARED = 2
 # Each sentence of each chunk is compared: bounds the cost of hostile input.
 _MAX_CHUNKS = 50
@@ -32,13 +34,22 @@ class Conflict(Frozen):
         chunk_id: The chunk that disagrees.
         doc_id: Its document.
         text: Its statement.
-        detail: One sentence for a person.
+        ours: What the evidence says, or "" where one source denies the other.
+        theirs: What the rival says instead.
     """
 
     chunk_id: str
     doc_id: str
     text: str
-    detail: str
+    ours: str = ""
+    theirs: str = ""
+
+    @property
+    def detail(self) -> str:
+        """The end of a sentence for a person; it begins with the rival's title."""
+        if not self.ours:
+            return "denies what the cited source affirms, or the other way round."
+        return f"says “{self.theirs}”, not “{self.ours}”."
 
 
 def find_conflicts(
@@ -57,20 +68,24 @@ def find_conflicts(
     claim = read(case.claim.text)
     question = asked(case.question) if case.question else None
     mine = [read_side(each.text, each.headings) for each in _stated(case)]
-    known = frozenset(word for each in mine for word in each.stems)
-    known |= question.stems if question else frozenset()
+    said = frozenset(word for each in mine for word in each.stems)
+    wanted = question.stems if question else frozenset()
     found: list[Conflict] = []
     rivals = [p for p in passages if p.chunk.doc_id not in cited and _current(p.retrieved, as_of)]
     for passage in rivals[:_MAX_CHUNKS]:
-        for other in _speaking(passage, known):
-            detail = _detail(claim, mine, read_side(other.text, other.headings), question)
-            if detail:
+        for other in _speaking(passage, said, wanted):
+            theirs = read_side(other.text, other.headings)
+            differs = next(
+                filter(None, (_differs(claim, ours, theirs, question) for ours in mine)), None
+            )
+            if differs is not None:
                 found.append(
                     Conflict(
                         chunk_id=passage.id,
                         doc_id=passage.chunk.doc_id,
                         text=other.text,
-                        detail=detail,
+                        ours=differs.ours,
+                        theirs=differs.theirs,
                     )
                 )
                 # One statement is enough to send a reader there.
@@ -90,41 +105,58 @@ def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
     return current(chunk.validity, as_of=as_of)
 
 
-def _speaking(passage: Passage, known: frozenset[str]) -> Iterator[Statement]:
-    """Yield the statements that share words with what is known, as far as they may speak."""
+def _speaking(
+    passage: Passage, said: frozenset[str], wanted: frozenset[str]
+) -> Iterator[Statement]:
+    """Yield the statements that share words with the evidence and the question.
+
+    A sentence with a figure or a negation may have the question's words in its title and headings.
+    """
     done = -1
-    for span, stems in _sentences(passage.text):
-        if span.start < done or len(stems & known) < _SHARED:
+    titled: bool | None = None
+    for span, stems, marked in _sentences(passage.text):
+        shared = len(stems & said)
+        if span.start < done or not shared:
             continue
+        if shared + len((stems & wanted) - said) < _SHARED:
+            if not marked or stems.isdisjoint(wanted):
+                continue
+            if titled is None:
+                titled = not wanted.isdisjoint(_title_stems(passage))
+            if not titled:
+                continue
         for found in statements_at(passage, span.start, span.end):
             if found.statement.asserted and found.statement.span.start >= done:
                 done = found.statement.span.end
                 yield found.statement
 
 
+def _title_stems(passage: Passage) -> frozenset[str]:
+    titles = (passage.retrieved.title, *passage.chunk.headings)
+    return frozenset(word.stem for title in titles for word in tokenize(title))
+
+
 @lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[tuple[Span, frozenset[str]], ...]:
-    """Return the sentences of a text that may speak: what addresses the assistant may not."""
+def _sentences(text: str) -> tuple[tuple[Span, frozenset[str], bool], ...]:
+    """Return the sentences of a text that may speak, with their words and whether marked.
+
+    What addresses the assistant may not speak. Marked is a sentence with a figure or a negation.
+    """
     hostile = injected_spans(text)
-    return tuple(
-        (span, frozenset(word.stem for word in tokenize(span.of(text)) if word.content))
-        for span in split_sentences(text)[:_MAX_SENTENCES]
-        if not any(span.overlaps(other) for other in hostile)
-    )
+    found: list[tuple[Span, frozenset[str], bool]] = []
+    for span in split_sentences(text)[:_MAX_SENTENCES]:
+        if not any(span.overlaps(other) for other in hostile):
+            words = tokenize(span.of(text))
+            marked = any(w.kind in ("number", "code") or denies_by(w.lower) for w in words)
+            found.append((span, frozenset(w.stem for w in words if w.content), marked))
+    return tuple(found)
 
 
-def _detail(
-    claim: ReadText, mine: Iterable[Side], other: Side, question: Asked | None
-) -> str | None:
-    """Return what a rival says otherwise, for a person."""
-    for ours in mine:
-        found = contrast(ours, other, question)
-        if found.why:
-            continue
-        if found.denial:
-            return "This source denies what the cited one affirms, or the other way round."
-        if found.quantity is None or _states(claim, found.quantity):
-            return f"says “{found.theirs}”, not “{found.ours}”."
+def _differs(claim: ReadText, ours: Side, theirs: Side, question: Asked | None) -> Contrast | None:
+    """Return what a rival says otherwise, where it is something that the claim says."""
+    found = contrast(ours, theirs, question)
+    if found is None or found.quantity is None or _states(claim, found.quantity):
+        return found
     return None
 
 

@@ -98,12 +98,12 @@ def coverage(case: ClaimCase) -> float:
 
 def denies(terms: Iterable[TextTerm]) -> bool:
     """Whether one of the terms is a negation."""
-    return any(map(is_negation, terms))
+    return any(denies_by(term.lower) for term in terms)
 
 
-def is_negation(term: TextTerm) -> bool:
-    """Whether a term denies what it governs."""
-    return term.lower in _negations() or term.lower.endswith(("n't", "n’t"))
+def denies_by(lower: str) -> bool:
+    """Whether a word in lower case denies what it governs."""
+    return lower in _negations() or lower.endswith(("n't", "n’t"))
 
 
 @cache
