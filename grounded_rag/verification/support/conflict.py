@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.text.quantities import Agreement, Quantity, compare
-from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.sentences import split_sentences, told_row
 from grounded_rag.text.words import tokenize
 from grounded_rag.types import Frozen, Instant, RetrievedChunk, Span, Statement
 from grounded_rag.validity import current
@@ -15,7 +15,7 @@ from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.statements import statements_at
 from grounded_rag.verification.support.contrast import Contrast, contrast
 from grounded_rag.verification.support.quoted import injected_spans
-from grounded_rag.verification.support.readings import Asked, Side, asked, read_side
+from grounded_rag.verification.support.readings import Asked, Side, asked, read_side, weekdays
 from grounded_rag.verification.support.score import denies_by
 from grounded_rag.verification.support.terms import ReadText, read
 
@@ -24,6 +24,7 @@ _SHARED = 2
 # Each sentence of each chunk is compared: bounds the cost of hostile input.
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
+_MAX_CELLS = 12
 _FOLLOWS = {Agreement.SAME, Agreement.WEAKER}
 
 
@@ -67,17 +68,15 @@ def find_conflicts(
     cited = {piece.chunk.chunk.doc_id for piece in case.evidence}
     claim = read(case.claim.text)
     question = asked(case.question) if case.question else None
-    mine = [read_side(each.text, each.headings) for each in _stated(case)]
-    said = frozenset(word for each in mine for word in each.stems)
+    mine = _stated(case)
+    said = frozenset(w for each in mine for w in read_side(each.text, each.headings).stems)
     wanted = question.stems if question else frozenset()
     found: list[Conflict] = []
     rivals = [p for p in passages if p.chunk.doc_id not in cited and _current(p.retrieved, as_of)]
     for passage in rivals[:_MAX_CHUNKS]:
         for other in _speaking(passage, said, wanted):
-            theirs = read_side(other.text, other.headings)
-            differs = next(
-                filter(None, (_differs(claim, ours, theirs, question) for ours in mine)), None
-            )
+            told = (_differs(claim, ours, other, question) for ours in mine)
+            differs = next(filter(None, told), None)
             if differs is not None:
                 found.append(
                     Conflict(
@@ -108,56 +107,63 @@ def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
 def _speaking(
     passage: Passage, said: frozenset[str], wanted: frozenset[str]
 ) -> Iterator[Statement]:
-    """Yield the statements that share words with the evidence and the question.
-
-    A sentence with a figure or a negation may have the question's words in its title and headings.
-    """
+    """Yield the statements that share words with the evidence and the question."""
     done = -1
-    titled: bool | None = None
     for span, stems, marked in _sentences(passage.text):
         shared = len(stems & said)
-        if span.start < done or not shared:
+        # What lacks words may have them in its title and headings.
+        enough = shared + len((stems & wanted) - said) >= _SHARED or (
+            marked and not stems.isdisjoint(wanted)
+        )
+        if span.start < done or not shared or not enough:
             continue
-        if shared + len((stems & wanted) - said) < _SHARED:
-            if not marked or stems.isdisjoint(wanted):
-                continue
-            if titled is None:
-                titled = not wanted.isdisjoint(_title_stems(passage))
-            if not titled:
-                continue
         for found in statements_at(passage, span.start, span.end):
             if found.statement.asserted and found.statement.span.start >= done:
                 done = found.statement.span.end
                 yield found.statement
 
 
-def _title_stems(passage: Passage) -> frozenset[str]:
-    titles = (passage.retrieved.title, *passage.chunk.headings)
-    return frozenset(word.stem for title in titles for word in tokenize(title))
-
-
 @lru_cache(maxsize=512)
 def _sentences(text: str) -> tuple[tuple[Span, frozenset[str], bool], ...]:
     """Return the sentences of a text that may speak, with their words and whether marked.
 
-    What addresses the assistant may not speak. Marked is a sentence with a figure or a negation.
+    What addresses the assistant may not speak. A figure, a day or a negation marks a sentence.
     """
     hostile = injected_spans(text)
     found: list[tuple[Span, frozenset[str], bool]] = []
     for span in split_sentences(text)[:_MAX_SENTENCES]:
         if not any(span.overlaps(other) for other in hostile):
             words = tokenize(span.of(text))
-            marked = any(w.kind in ("number", "code") or denies_by(w.lower) for w in words)
+            marked = any(
+                w.kind in ("number", "code") or denies_by(w.lower) or w.lower in weekdays()
+                for w in words
+            )
             found.append((span, frozenset(w.stem for w in words if w.content), marked))
     return tuple(found)
 
 
-def _differs(claim: ReadText, ours: Side, theirs: Side, question: Asked | None) -> Contrast | None:
-    """Return what a rival says otherwise, where it is something that the claim says."""
-    found = contrast(ours, theirs, question)
-    if found is None or found.quantity is None or _states(claim, found.quantity):
-        return found
-    return None
+def _differs(
+    claim: ReadText, ours: Statement, theirs: Statement, question: Asked | None
+) -> Contrast | None:
+    """Return what a rival says otherwise, where it is something that the claim says.
+
+    Two table rows are compared cell by cell, each cell with its column and the row's label.
+    """
+    if ours.cells and theirs.cells:
+        pairs = [(a, b) for a in _cells(ours) for b in _cells(theirs)]
+        asks = None
+    else:
+        pairs = [(read_side(ours.text, ours.headings), read_side(theirs.text, theirs.headings))]
+        asks = question
+    found = (contrast(a, b, asks) for a, b in pairs)
+    differs = (each for each in found if each is not None)
+    return next((d for d in differs if d.quantity is None or _states(claim, d.quantity)), None)
+
+
+def _cells(row: Statement) -> list[Side]:
+    (_, label), *cells = row.cells
+    told = [told_row(label, [cell]) for cell in cells[:_MAX_CELLS] if all(cell)]
+    return [read_side(text, row.headings) for text in told]
 
 
 def _states(claim: ReadText, ours: Quantity) -> bool:

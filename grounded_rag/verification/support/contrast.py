@@ -98,7 +98,7 @@ def contrast(mine: Side, other: Side, question: Asked | None) -> Contrast | None
         return _other_value(left, right, kinds, question, near=laid.near)
     if _values_differ(mine, other, question):
         return None
-    if denies_other(mine, other, question):
+    if denies_other(mine, other, question, near=laid.near):
         return Contrast()
     return _other_name(names, mine, other) if question and question.names else None
 

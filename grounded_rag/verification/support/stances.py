@@ -46,8 +46,11 @@ class _Clause(NamedTuple):
     bag: Bag
 
 
-def denies_other(mine: Side, other: Side, question: Asked | None) -> bool:
-    """Whether one statement denies, forbids or leaves open what the other says."""
+def denies_other(mine: Side, other: Side, question: Asked | None, *, near: bool = False) -> bool:
+    """Whether one statement denies, forbids or leaves open what the other says.
+
+    Of near-copies, two words in common are enough.
+    """
     for one, two in ((mine, other), (other, mine)):
         for clause in _clauses(one):
             if clause.stance in _AGAINST or not clause.words:
@@ -55,7 +58,9 @@ def denies_other(mine: Side, other: Side, question: Asked | None) -> bool:
             against = [c for c in _clauses(two) if any(t.stem in clause.bag for t in c.words)]
             if not against or not all(clause.stance in _AGAINST.get(c.stance, ()) for c in against):
                 continue
-            if _copied(clause, against) or (question and _denied(clause, two, question)):
+            if _copied(clause, against, 2 if near else 3) or (
+                question and _denied(clause, two, question)
+            ):
                 return True
     return False
 
@@ -78,13 +83,15 @@ def _denied(clause: _Clause, two: Side, question: Asked) -> bool:
     return len(objects) >= 2 or any(t.name for t in objects)
 
 
-def _copied(clause: _Clause, against: Sequence[_Clause]) -> bool:
+def _copied(clause: _Clause, against: Sequence[_Clause], fewest: int) -> bool:
     """Whether a clause says nearly what one of the others says, but for its stance."""
     for other in against:
         shared = len({t.stem for t in clause.words if other.bag.holds(t.stem)})
         least, most = sorted((len(clause.words), len(other.words)))
         denied = sum(1 for t in clause.behind if other.bag.holds(t.stem))
-        if shared >= max(3, _NEAR * least, _HALF * most) and denied >= _NEAR * len(clause.behind):
+        if shared >= max(fewest, _NEAR * least, _HALF * most) and denied >= _NEAR * len(
+            clause.behind
+        ):
             return True
     return False
 

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from grounded_rag.resources import read_table
-from grounded_rag.text.words import fold_marks, guess_language
+from grounded_rag.text.words import fold_marks
 from grounded_rag.verification.support.readings import Side, kind_of, small_words
 from grounded_rag.verification.support.terms import TextTerm, read
 
@@ -20,14 +20,14 @@ def one_subject(mine: Side, other: Side) -> bool | None:
     """Whether titles show that both are about one thing; None if they or headings deny it."""
     if not (mine.headings and other.headings):
         return False
-    titles = _laid_titles(mine.headings[0], other.headings[0])
+    titles = _laid_titles(mine.headings[0], other.headings[0], mine.language)
     shared = any(run.same for run in titles)
     if not shared and any(t.name and other.own.holds(t.stem) for t in mine.words):
         return False
     if _apart(titles, mine, other, documents=True):
         return None
     if len(mine.headings) > 1 and len(other.headings) > 1:
-        sections = _laid_titles(mine.headings[-1], other.headings[-1])
+        sections = _laid_titles(mine.headings[-1], other.headings[-1], mine.language)
         if any(run.same for run in sections) and _apart(sections, mine, other):
             return None
     return shared
@@ -42,24 +42,23 @@ class _Run(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _laid_titles(one: str, two: str) -> tuple[_Run, ...]:
-    left, right = _title_words(one), _title_words(two)
+def _laid_titles(one: str, two: str, language: str) -> tuple[_Run, ...]:
+    left, right = _title_words(one, language), _title_words(two, language)
     keys = [[fold_marks(t.stem) for t in terms] for terms in (left, right)]
     codes = SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes()
     return tuple(_Run(kind == "equal", left[a:b], right[c:d]) for kind, a, b, c, d in codes)
 
 
-def _title_words(text: str) -> list[TextTerm]:
+def _title_words(text: str, language: str) -> list[TextTerm]:
     """Return the words of a title without its own number and that of a revision."""
     reading = read(text)
-    small = small_words(guess_language(reading.text) or "en")
     found: list[TextTerm] = []
     for at, term in enumerate(reading.terms):
         numbers = term.text[0].isdigit() and (
             (at == 0 and len(reading.terms) > 1)
             or (at > 0 and fold_marks(reading.terms[at - 1].lower) in _editions())
         )
-        if term.content and not numbers and fold_marks(term.lower) not in small:
+        if term.content and not numbers and fold_marks(term.lower) not in small_words(language):
             found.append(term)
     return found
 
