@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.number_words import may_begin
 from grounded_rag.text.quantities import Agreement, Quantity, compare
 from grounded_rag.text.sentences import split_sentences, told_row
 from grounded_rag.text.words import tokenize
@@ -16,7 +18,7 @@ from grounded_rag.verification.statements import statements_at
 from grounded_rag.verification.support.contrast import Contrast, contrast
 from grounded_rag.verification.support.quoted import injected_spans
 from grounded_rag.verification.support.readings import Asked, Side, asked, read_side, weekdays
-from grounded_rag.verification.support.score import denies_by
+from grounded_rag.verification.support.stances import negative, opposes
 from grounded_rag.verification.support.terms import ReadText, read
 
 # A sentence that shares fewer words with the evidence and the question is not read at all.
@@ -69,12 +71,17 @@ def find_conflicts(
     claim = read(case.claim.text)
     question = asked(case.question) if case.question else None
     mine = _stated(case)
-    said = frozenset(w for each in mine for w in read_side(each.text, each.headings).stems)
-    wanted = question.stems if question else frozenset()
+    sides = [read_side(each.text, each.headings) for each in mine]
+    sought = _Sought(
+        said=frozenset(word for side in sides for word in side.stems),
+        wanted=question.stems if question else frozenset(),
+        value=any(side.values for side in sides),
+        other=(question is not None and question.names) or any(map(opposes, sides)),
+    )
     found: list[Conflict] = []
     rivals = [p for p in passages if p.chunk.doc_id not in cited and _current(p.retrieved, as_of)]
     for passage in rivals[:_MAX_CHUNKS]:
-        for other in _speaking(passage, said, wanted):
+        for other in _speaking(passage, sought):
             told = (_differs(claim, ours, other, question) for ours in mine)
             differs = next(filter(None, told), None)
             if differs is not None:
@@ -104,18 +111,44 @@ def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
     return current(chunk.validity, as_of=as_of)
 
 
-def _speaking(
-    passage: Passage, said: frozenset[str], wanted: frozenset[str]
-) -> Iterator[Statement]:
-    """Yield the statements that share words with the evidence and the question."""
+class _Sought(NamedTuple):
+    """What a sentence must have to be a rival of the evidence.
+
+    Attributes:
+        said: Words of the evidence.
+        wanted: Words of the question.
+        value: Whether the evidence has a value that another one could differ from.
+        other: Whether a sentence without a value or a denial could differ as well, in a name, or
+            because the evidence itself denies something.
+    """
+
+    said: frozenset[str]
+    wanted: frozenset[str]
+    value: bool
+    other: bool
+
+
+class _Sentence(NamedTuple):
+    """A sentence that may speak, with its words, and whether it has a value or a denial."""
+
+    span: Span
+    stems: frozenset[str]
+    value: bool
+    denies: bool
+
+
+def _speaking(passage: Passage, sought: _Sought) -> Iterator[Statement]:
+    """Yield the statements that could differ from the evidence, by a look at their words."""
     done = -1
-    for span, stems, marked in _sentences(passage.text):
-        shared = len(stems & said)
+    for span, stems, value, denies in _sentences(passage.text):
+        differs = (value and sought.value) or denies
+        shared = len(stems & sought.said)
+        if span.start < done or not shared or not (differs or sought.other):
+            continue
         # What lacks words may have them in its title and headings.
-        enough = shared + len((stems & wanted) - said) >= _SHARED or (
-            marked and not stems.isdisjoint(wanted)
-        )
-        if span.start < done or not shared or not enough:
+        if shared + len((stems & sought.wanted) - sought.said) < _SHARED and not (
+            differs and not stems.isdisjoint(sought.wanted)
+        ):
             continue
         for found in statements_at(passage, span.start, span.end):
             if found.statement.asserted and found.statement.span.start >= done:
@@ -124,21 +157,26 @@ def _speaking(
 
 
 @lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[tuple[Span, frozenset[str], bool], ...]:
-    """Return the sentences of a text that may speak, with their words and whether marked.
-
-    What addresses the assistant may not speak. A figure, a day or a negation marks a sentence.
-    """
+def _sentences(text: str) -> tuple[_Sentence, ...]:
+    """Return the sentences of a text that may speak: what addresses the assistant may not."""
     hostile = injected_spans(text)
-    found: list[tuple[Span, frozenset[str], bool]] = []
+    found: list[_Sentence] = []
     for span in split_sentences(text)[:_MAX_SENTENCES]:
         if not any(span.overlaps(other) for other in hostile):
             words = tokenize(span.of(text))
-            marked = any(
-                w.kind in ("number", "code") or denies_by(w.lower) or w.lower in weekdays()
-                for w in words
+            found.append(
+                _Sentence(
+                    span=span,
+                    stems=frozenset(word.stem for word in words if word.content),
+                    value=any(
+                        word.kind in ("number", "code")
+                        or word.lower in weekdays()
+                        or (word.content and may_begin(word.lower))
+                        for word in words
+                    ),
+                    denies=any(negative(word.lower) for word in words),
+                )
             )
-            found.append((span, frozenset(w.stem for w in words if w.content), marked))
     return tuple(found)
 
 

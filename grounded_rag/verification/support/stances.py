@@ -30,6 +30,16 @@ _MUST = frozenset(["must", "shall", "should"])
 _WITHOUT = frozenset("without ohne sans sin senza sem zonder".split())
 
 
+def negative(lower: str) -> bool:
+    """Whether a word in lower case denies, forbids or leaves open."""
+    return denies_by(lower) or modals().get(fold_marks(lower)) in ("forbidden", "optional")
+
+
+def opposes(side: Side) -> bool:
+    """Whether a statement denies, forbids or leaves open anything."""
+    return any(negative(term.lower) for term in side.terms)
+
+
 class _Clause(NamedTuple):
     """A part of a statement between two marks, with its stance.
 
