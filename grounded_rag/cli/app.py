@@ -16,6 +16,7 @@ from grounded_rag.cli.evaluation import diagnose, evaluation
 from grounded_rag.cli.fuzz import fuzz
 from grounded_rag.cli.settings import SettingsCommand, settings
 from grounded_rag.cli.terminal import guarded
+from grounded_rag.cli.tuning import tune
 
 app = typer.Typer(
     name="grounded-rag",
@@ -54,6 +55,7 @@ for _name, _command in (
     ("currency", currency),
     ("eval", evaluation),
     ("diagnose", diagnose),
+    ("tune", tune),
     ("certify", certify),
     ("calibrate", calibrate),
     ("factuality", factuality),
