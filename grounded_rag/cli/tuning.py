@@ -121,6 +121,9 @@ def tuning_view(found: Tuning) -> RenderableType:
     if found.unlabelled:
         text = f"note: {found.unlabelled} items do not say whether they are answerable"
         parts.append(line(text, "yellow"))
+    if found.misplaced:
+        text = f"note: the gold of {found.misplaced} items stands in no document of the index"
+        parts.append(line(text, "yellow"))
     if found.chosen is not None:
         parts.append(
             line("stored; the index uses it from now on" if found.stored else "not stored", "dim")

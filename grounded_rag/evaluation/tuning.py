@@ -46,7 +46,8 @@ GRID = tuple(step / 50 for step in range(300, -301, -1))
 """Thresholds that are tested, from strict to lax: log-odds, chosen before any data were seen."""
 
 _FIRST = 4
-"""Answers are first tested for being right where about one in so many questions is answered."""
+"""The first test for right answers has so many times what would do if none were wrong, or a share
+of one in so many of the questions, where these are fewer."""
 
 
 class Assessed(NamedTuple):
@@ -170,8 +171,8 @@ def sequence(grid: Sequence[Performance], bounds: Bounds) -> Sequence[Performanc
     """
     if bounds.beta is None:
         return grid
-    gold = grid[0].right.trials
-    few = max(bounds.least(bounds.beta), -(-gold // _FIRST))
+    least = bounds.least(bounds.beta)
+    few = max(least, min(_FIRST * least, grid[0].right.trials // _FIRST))
     return grid[max(sum(at.wrong.trials <= few for at in grid) - 1, 0) :]
 
 
@@ -193,6 +194,7 @@ class Tuning(Frozen):
     current: Performance = Field(description="Of the threshold in force so far.")
     reason: str = Field(default="", description="Why no threshold could be certified.")
     unlabelled: int = Field(default=0, description="Items that do not say if they are answerable.")
+    misplaced: int = Field(default=0, description="Items with gold that stands in no document.")
     tuned: TunedThreshold | None = Field(default=None, description="What is stored in the index.")
     stored: bool = False
 
@@ -255,6 +257,7 @@ def tune(
     chosen, reason = choose(grid, bounds), ""
     if chosen is None or not chosen.answered.hits:
         chosen, reason = None, why_none(grid, bounds)
+    current = performance(outcomes, generator.threshold)
     tuned = None
     if chosen is not None:
         tuned = TunedThreshold(
@@ -275,9 +278,10 @@ def tune(
     return Tuning(
         bounds=bounds,
         chosen=chosen,
-        current=performance(outcomes, generator.threshold),
+        current=current,
         reason=reason,
         unlabelled=len(items) - len(labelled),
+        misplaced=sum(map(_has_gold, labelled)) - current.right.trials,
         tuned=tuned,
         stored=store and tuned is not None,
     )
@@ -305,7 +309,7 @@ def check_size(items: Sequence[GoldenItem], bounds: Bounds) -> None:
         InputError: It has too few questions of a kind.
     """
     unanswerable = sum(item.answerable is Answerable.NO for item in items)
-    gold = sum(item.answerable is not Answerable.NO and bool(item.gold) for item in items)
+    gold = sum(map(_has_gold, items))
     if unanswerable == len(items):
         raise InputError(
             "The golden set has no answerable questions: a threshold that refuses everything "
@@ -324,17 +328,24 @@ def check_size(items: Sequence[GoldenItem], bounds: Bounds) -> None:
             )
 
 
+def _has_gold(item: GoldenItem) -> bool:
+    return item.answerable is not Answerable.NO and bool(item.gold)
+
+
 def why_none(grid: Sequence[Performance], bounds: Bounds) -> str:
     """Return why no threshold that answers anything is certified."""
     first = sequence(grid, bounds)[0]
+    kept = f"a threshold that keeps to alpha = {percent(bounds.alpha)} answers"
+    if bounds.beta is None:
+        return f"{kept} nothing"
+    if first.wrong.trials < bounds.least(bounds.beta):
+        return "too few answers have a gold place to compare with"
     if not bounds.is_right(first):
         return (
-            f"of the {first.wrong.trials} surest answers, {first.wrong.hits} are wrong, which is "
-            f"too many for beta = {percent(bounds.beta or 0)}"
+            f"of the {first.wrong.trials} surest answers {first.wrong.hits} are wrong, too many "
+            f"for beta = {percent(bounds.beta)}"
         )
-    return f"a threshold that keeps to alpha = {percent(bounds.alpha)} answers " + (
-        "nothing" if bounds.beta is None else "too little to tell how much of it is right"
-    )
+    return f"{kept} too little to tell how much of it is right"
 
 
 async def _ask_all(
@@ -365,12 +376,13 @@ async def _ask_all(
 def _is_right(
     assessment: Assessment, *, record: EvalRecord, chunks: Sequence[RetrievedChunk]
 ) -> bool | None:
-    """Whether a claim stands on a gold place, or None where the item has none."""
-    if not record.item.gold:
+    """Whether a claim stands on a gold place, or None where there is none in the documents."""
+    if not any(record.places):
         return None
     by_id = {retrieved.chunk.id: retrieved.chunk for retrieved in chunks}
     for citation in (citation for claim in assessment.claims for citation in claim.citations):
         chunk = by_id[citation.chunk_id]
+        # A quote of the generator is a slice of its chunk.
         start = chunk.span.start + chunk.text.index(citation.quote)
         span = Span(start=start, end=start + len(citation.quote))
         if on_gold(Evidence(chunk.doc_id, span, citation.quote), record):
