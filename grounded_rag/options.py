@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
@@ -23,10 +25,12 @@ from grounded_rag.verification.rules import Rules
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
+    from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.prompts import PromptKind, PromptSet
     from grounded_rag.index.retrieval import Reranker
     from grounded_rag.index.store import Index
 
+_LOG = logging.getLogger(__name__)
 
 Hook = Callable[[Answer], object]
 """Called with an answer; what it returns is ignored, and an error in it reaches the caller."""
@@ -40,6 +44,8 @@ class Options(TypedDict, total=False):
             "anthropic-citations/MODEL", "openai/MODEL", or any provider string that instructor
             knows), or a `Generator` of one's own. The default is the built-in extractive
             generator; a key in the environment switches nothing.
+        threshold: Log-odds below which the built-in generator declines: higher refuses more. By
+            default what `tune` stored in the index, else the built-in one.
         quote_mode: How a named generator points at its evidence: "copy" copies quotes, "label"
             names labelled sentences whose exact text is filled in. Others take no notice.
         policy: Rules: what ships, what is retried, when to refuse.
@@ -66,6 +72,7 @@ class Options(TypedDict, total=False):
     """
 
     generator: str | Generator
+    threshold: float
     quote_mode: Literal["copy", "label"]
     policy: Policy
     refusal: str
@@ -135,7 +142,7 @@ def make_generator(
     choice: str | Generator,
     *,
     prompts: PromptSet,
-    embedding: BaseEmbedding | None = None,
+    threshold: float | None = None,
     quote_mode: Literal["copy", "label"] = "copy",
     timeout: float = MODEL_TIMEOUT,
 ) -> Generator:
@@ -145,22 +152,27 @@ def make_generator(
         choice: "extractive", "anthropic", "anthropic/MODEL", "anthropic-citations",
             "anthropic-citations/MODEL", any provider string of instructor, or a generator.
         prompts: Prompts, of the kind that `prompt_kind` names.
-        embedding: Embedding that the extractive generator compares sentences with.
+        threshold: Threshold of the extractive generator, or None for the built-in one.
         quote_mode: Whether a structured generator has quotes copied or sentences labelled.
         timeout: Most seconds for one call of a model.
 
     Raises:
-        ConfigError: The name stands for nothing.
+        ConfigError: The name stands for nothing, or for a generator without a threshold.
         MissingKeyError: The provider has no credentials.
         MissingExtraError: The provider's package is not installed.
     """
+    name = choice.strip() if isinstance(choice, str) else ""
+    if name == "extractive":
+        from grounded_rag.generate.extractive import DEFAULT_THRESHOLD, ExtractiveGenerator
+
+        return ExtractiveGenerator(threshold=DEFAULT_THRESHOLD if threshold is None else threshold)
+    if threshold is not None:
+        raise ConfigError(
+            "`threshold` belongs to the built-in extractive generator.",
+            hint="Leave it out, or leave the generator out.",
+        )
     if not isinstance(choice, str):
         return choice
-    name = choice.strip()
-    if name == "extractive":
-        from grounded_rag.generate.extractive import ExtractiveGenerator
-
-        return ExtractiveGenerator(embedding=embedding)
     provider, _, model = name.partition("/")
     if provider == _CITATIONS:
         from grounded_rag.generate.citations_api import CitationsGenerator
@@ -363,12 +375,14 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
     generator = make_generator(
         choice,
         prompts=prompts,
+        threshold=options.get("threshold"),
         quote_mode=options.get("quote_mode", "copy"),
         timeout=timeout,
     )
     # A generator that is handed over comes with prompts of its own.
     own = getattr(generator, "prompts", None)
     in_force = own if isinstance(own, type(prompts)) else prompts
+    chosen = getattr(generator, "fingerprint_parts", ())
     return Parts(
         retriever=retriever,
         generator=generator,
@@ -384,7 +398,7 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
         receipts=Path(options["receipts"]) if "receipts" in options else None,
         on_answer=Hooks.of(options).call,
         generator_name=choice if isinstance(choice, str) else type(choice).__name__,
-        fingerprint=fingerprint(policy, refusal, *in_force.fingerprint_parts, *stack),
+        fingerprint=fingerprint(policy, refusal, *in_force.fingerprint_parts, *stack, *chosen),
     )
 
 
@@ -435,6 +449,31 @@ class OpenIndex:
             rerankers=() if reranker is None else (reranker,),
             stale=stale,
         )
+
+    def generator(self, threshold: float | None = None) -> ExtractiveGenerator:
+        """Return the built-in generator for this index, with the threshold that is stored for it.
+
+        One that was chosen for other weights says nothing about these, and is not used.
+
+        Args:
+            threshold: Threshold in place of the stored one.
+        """
+        from grounded_rag.generate.extractive import ExtractiveGenerator
+
+        made = partial(ExtractiveGenerator, embedding=self.embedding)
+        if threshold is not None:
+            return made(threshold=threshold)
+        default, tuned = made(), self.index.threshold
+        if tuned is None:
+            return default
+        if tuned.weights == default.weights:
+            return made(threshold=tuned.threshold)
+        _LOG.warning(
+            "The threshold stored in %s was chosen for other weights of the generator and is not "
+            "used. Choose it again, or take it away: grounded-rag tune --reset.",
+            self.path,
+        )
+        return default
 
     def close(self) -> None:
         """Close the files."""

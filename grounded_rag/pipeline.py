@@ -174,6 +174,15 @@ def check_question(question: str) -> None:
         ) from error
 
 
+async def retrieve(
+    question: str, *, parts: Parts, as_of: Instant, filters: Mapping[str, JsonValue] | None = None
+) -> tuple[RetrievedChunk, ...]:
+    """Return the chunks for a question that the policy lets reach the generator, best first."""
+    query = Query(text=question, k=parts.policy.k, as_of=as_of, filters=dict(filters or {}))
+    found = await parts.retriever.retrieve(query)
+    return tuple(chunk for chunk in found if admitted(chunk, parts.policy, as_of))
+
+
 def admitted(chunk: RetrievedChunk, policy: Policy, as_of: Instant) -> bool:
     """Whether the policy lets a chunk reach the generator, whichever retriever found it."""
     if not chunk.chunk.text.strip():
@@ -212,11 +221,9 @@ class _Way:
 
     async def retrieve(self, filters: Mapping[str, JsonValue] | None) -> None:
         """Find the chunks that the policy admits."""
-        query = Query(
-            text=self._question, k=self._policy.k, as_of=self._as_of, filters=dict(filters or {})
+        self.chunks = await retrieve(
+            self._question, parts=self._parts, as_of=self._as_of, filters=filters
         )
-        found = await self._parts.retriever.retrieve(query)
-        self.chunks = tuple(c for c in found if admitted(c, self._policy, self._as_of))
         self._seconds["retrieve"] = self._parts.clock() - self._started
         self._tell(Retrieved(chunks=self.chunks))
 

@@ -21,9 +21,7 @@ from grounded_rag.events import Event, Final
 from grounded_rag.options import (
     OpenIndex,
     Options,
-    make_generator,
     make_parts,
-    prompt_set,
     resolve_embedding,
 )
 from grounded_rag.pipeline import answer_question
@@ -103,9 +101,7 @@ class GroundedRAG:
         index = OpenIndex(Path(path), embedding)
         try:
             if options.get("generator", "extractive") == "extractive":
-                options["generator"] = make_generator(
-                    "extractive", prompts=prompt_set(None), embedding=index.embedding
-                )
+                options["generator"] = index.generator(options.pop("threshold", None))
             policy = options.get("policy", Policy())
             rag = cls(index.retriever(policy, reranker=reranker), **options)
         except BaseException:

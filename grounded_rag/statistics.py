@@ -1,4 +1,4 @@
-"""Exact binomial confidence intervals, with the standard library alone."""
+"""Exact binomial intervals and tests, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ def clopper_pearson(hits: int, trials: int, *, confidence: float = 0.95) -> Inte
     low = 0.0 if hits == 0 else _beta_quantile(tail, hits, trials - hits + 1)
     high = 1.0 if hits == trials else _beta_quantile(1 - tail, hits + 1, trials - hits)
     return Interval(low=low, high=high)
+
+
+def at_most(hits: int, trials: int, rate: float) -> float:
+    """Return the probability of at most so many successes, each of which has the chance `rate`.
+
+    It is the p-value of the test whether the true rate is below `rate`.
+    """
+    return 1.0 if hits >= trials else 1 - _beta(rate, hits + 1, trials - hits)
 
 
 def _beta_quantile(share: float, a: int, b: int) -> float:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grounded_rag.statistics import clopper_pearson
+from grounded_rag.statistics import at_most, clopper_pearson
 
 
 def _at_least(hits, trials, share):
@@ -53,3 +53,15 @@ def test_impossible_counts_are_refused():
 
 def test_more_confidence_is_wider():
     assert clopper_pearson(5, 50, confidence=0.99).high > clopper_pearson(5, 50).high
+
+
+@given(trials=st.integers(1, 60), share=st.floats(0.01, 0.99), data=st.data())
+def test_the_tail_is_the_sum_of_the_binomial_distribution(trials, share, data):
+    hits = data.draw(st.integers(0, trials))
+    assert at_most(hits, trials, share) == pytest.approx(
+        1 - _at_least(hits + 1, trials, share), abs=1e-9
+    )
+
+
+def test_without_trials_nothing_is_shown():
+    assert at_most(0, 0, 0.2) == 1

@@ -17,6 +17,7 @@ from grounded_rag.cli.evaluation import diagnose, evaluation
 from grounded_rag.cli.fuzz import fuzz
 from grounded_rag.cli.settings import SettingsCommand, settings
 from grounded_rag.cli.terminal import guarded, show_warning
+from grounded_rag.cli.tuning import tune
 
 app = typer.Typer(
     name="grounded-rag",
@@ -55,6 +56,7 @@ for _name, _command in (
     ("currency", currency),
     ("eval", evaluation),
     ("diagnose", diagnose),
+    ("tune", tune),
     ("certify", certify),
     ("calibrate", calibrate),
     ("factuality", factuality),

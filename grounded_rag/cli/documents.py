@@ -129,11 +129,20 @@ def status_view(status: IndexStatus) -> RenderableType:
         ("stored versions", str(status.versions)),
         ("vectors", str(status.vectors)),
         ("embedding", embedding),
+        ("threshold", _threshold(status)),
         ("size on disk", f"{status.bytes_on_disk / 1e6:.1f} MB"),
         ("schema, generation", f"{status.schema_version}, {status.generation}"),
     ):
         table.add_row(Text(name, style="dim"), safe(value))
     return table
+
+
+def _threshold(status: IndexStatus) -> str:
+    tuned = status.threshold
+    if tuned is None:
+        return "built in"
+    later = "" if tuned.generation == status.generation else "; the documents have changed since"
+    return f"{tuned.threshold:+.2f}, tuned {tuned.made_at:%Y-%m-%d} on {tuned.golden}{later}"
 
 
 def currency(

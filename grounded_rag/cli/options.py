@@ -78,7 +78,8 @@ def corpus_folder(corpus: str) -> Path:
     return folder
 
 
-def _cached_index(corpus: Path) -> Path:
+def cached_index(corpus: Path) -> Path:
+    """Return where the index of a corpus is kept."""
     home = Path(os.environ.get("GROUNDED_RAG_HOME") or typer.get_app_dir("grounded-rag"))
     digest = hashlib.sha256(str(corpus.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
     return home / "indexes" / f"{corpus.name}-{digest[:12]}"
@@ -117,7 +118,7 @@ def open_rag(
         folder = corpus_folder(corpus)
         with ingest_bar(enabled=not quiet) as progress:
             rag = GroundedRAG.from_corpus(
-                folder, index=_cached_index(folder), progress=progress, **chosen
+                folder, index=cached_index(folder), progress=progress, **chosen
             )
     with rag:
         yield rag

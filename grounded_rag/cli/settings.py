@@ -48,6 +48,11 @@ class RagSettings(Frozen):
         "`PROVIDER/MODEL`; by default what GROUNDED_RAG_GENERATOR says.",
         "extractive",
     )
+    threshold: float | None = Field(
+        None,
+        description="Log-odds below which `extractive` declines: higher refuses more; by default "
+        "what `tune` stored in the index.",
+    )
     quote_mode: Literal["copy", "label"] = Field(
         "copy",
         description="`copy`: a model copies its quotes; `label`: it names labelled sentences.",

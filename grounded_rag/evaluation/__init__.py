@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from grounded_rag.evaluation.runner import Options, Progress, aevaluate, evaluate
     from grounded_rag.evaluation.runs import Run
     from grounded_rag.evaluation.text_reports import junit_xml, markdown
+    from grounded_rag.evaluation.tuning import Tuning, reset_threshold, tune
 
 __all__ = [
     "Certificate",
@@ -53,6 +54,7 @@ __all__ = [
     "Progress",
     "Run",
     "RunMeta",
+    "Tuning",
     "aevaluate",
     "certify_run",
     "check_gate",
@@ -72,6 +74,8 @@ __all__ = [
     "new_golden",
     "replay",
     "report_of",
+    "reset_threshold",
+    "tune",
     "write_html",
 ]
 
@@ -90,6 +94,7 @@ _NAMES = {
     "runner": "Options Progress aevaluate evaluate",
     "runs": "Run",
     "text_reports": "junit_xml markdown",
+    "tuning": "Tuning reset_threshold tune",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,6 +83,24 @@ class ExtractiveGenerator:
         self._ranker = ranker or self._ranker
         self._threshold = threshold
 
+    @property
+    def threshold(self) -> float:
+        """Log-odds below which it declines."""
+        return self._threshold
+
+    @property
+    def weights(self) -> str:
+        """SHA-256, hexadecimal, over the weights: confidences of others cannot be compared."""
+        linear = (self._ranker.choice, self._ranker.confidence)
+        parts = [(sorted(each.weights.items()), each.intercept) for each in linear]
+        return hashlib.sha256(json.dumps([parts, self._ranker.several]).encode()).hexdigest()
+
+    @property
+    def fingerprint_parts(self) -> tuple[str, ...]:
+        """What its answers depend on beside policy and prompts; () by default."""
+        default = self._threshold == DEFAULT_THRESHOLD
+        return () if default else (f"threshold {self._threshold!r}",)
+
     async def generate(self, request: GenerationRequest) -> Generation:
         """Return a draft; it has no claims where no sentence answers."""
         # Scoring is work for the processor: the event loop stays free.
@@ -106,11 +126,18 @@ class ExtractiveGenerator:
         first = self.assess(request.model_copy(update={"reask": None}))
         return frozenset(part.text for part in first if any(c in kept for c in part.claims))
 
-    def assess(self, request: GenerationRequest) -> tuple[Assessment, ...]:
+    def assess(
+        self, request: GenerationRequest, *, threshold: float | None = None
+    ) -> tuple[Assessment, ...]:
         """Return the best that can be said to each part of the question, and how sure that is.
 
         Where no part of several is answered, the question as a whole is assessed instead.
+
+        Args:
+            request: The request.
+            threshold: Confidence from which a part is answered; by default the generator's own.
         """
+        threshold = self._threshold if threshold is None else threshold
         passages = [Passage(retrieved) for retrieved in request.chunks]
         candidates = find_candidates(passages)
         parts = [span.of(request.question) for span in question_parts(request.question)]
@@ -120,7 +147,7 @@ class ExtractiveGenerator:
                 parts, _analyse_parts([as_meant(part, candidates) for part in parts]), strict=True
             )
         ]
-        if len(found) > 1 and all(one.confidence < self._threshold for one in found):
+        if len(found) > 1 and all(one.confidence < threshold for one in found):
             whole = analyse(as_meant(request.question, candidates))
             return (self._assess(request.question, whole, candidates, passages, request),)
         return tuple(found)

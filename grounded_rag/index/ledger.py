@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from grounded_rag.errors import IndexMismatchError, StoreError
 from grounded_rag.index.lexical import json_keys
 from grounded_rag.index.records import (
@@ -22,6 +24,7 @@ from grounded_rag.index.records import (
     DocumentState,
     EmbeddingIdentity,
     StoredChunk,
+    TunedThreshold,
     Vector,
     from_bytes,
 )
@@ -261,6 +264,18 @@ class LedgerReader:
         """Model of the vectors; None for an index that only searches words."""
         stored = self.meta("embedding")
         return None if stored is None else EmbeddingIdentity.model_validate_json(stored)
+
+    @property
+    def threshold(self) -> TunedThreshold | None:
+        """The refusal threshold that was stored, if one was."""
+        stored = self.meta("threshold")
+        try:
+            return None if stored is None else TunedThreshold.model_validate_json(stored)
+        except ValidationError as error:
+            raise StoreError(
+                "The stored threshold cannot be read: another version made it.",
+                hint="Choose it again, or take it away: grounded-rag tune --reset.",
+            ) from error
 
     def _named_rows(self, sql: str, arguments: Sequence[object] = ()) -> Iterator[dict[str, Any]]:
         cursor = self.connection.execute(sql, arguments)

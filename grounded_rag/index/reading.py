@@ -26,6 +26,7 @@ from grounded_rag.index.records import (
     EmbeddingIdentity,
     IndexStatus,
     StoredChunk,
+    TunedThreshold,
 )
 from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.types import Document, Instant, Validity
@@ -156,6 +157,12 @@ class IndexReader:
             self._check_open()
             return self._ledger.identity
 
+    @property
+    def threshold(self) -> TunedThreshold | None:
+        """The refusal threshold that was stored, if one was."""
+        with self.view() as view:
+            return view.ledger.threshold
+
     @contextlib.contextmanager
     def view(self) -> Iterator[View]:
         """Give one consistent state for the body; other threads wait meanwhile."""
@@ -252,6 +259,7 @@ class IndexReader:
                     path.stat().st_size for path in self.folder.rglob("*") if path.is_file()
                 ),
                 server=ledger.meta("server"),
+                threshold=ledger.threshold,
             )
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """Records: the values that the index takes in and gives out. No file is opened here.
 
 A document comes as an `IndexItem`; what is stored comes back as `DocumentState`, `DocumentEntry`,
-`StoredChunk`; the index as a whole as `IndexStatus` and `IndexAudit`.
+`StoredChunk`; the index as a whole as `IndexStatus` and `IndexAudit`. `TunedThreshold` is the one
+setting that an index keeps.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, JsonValue
+from pydantic import AwareDatetime, Field, JsonValue
 
 from grounded_rag.errors import StoreError
 from grounded_rag.types import Chunk, Document, Frozen, PageSpan, Validity
@@ -132,6 +133,30 @@ class DocumentEntry(Frozen):
     content_hash: str
 
 
+class TunedThreshold(Frozen):
+    """A refusal threshold that was chosen for an index, and what it was chosen on.
+
+    It holds for the weights that gave the confidences it was compared with, and no others.
+    """
+
+    threshold: float = Field(description="Log-odds below which the built-in generator declines.")
+    made_at: AwareDatetime
+    package_version: str
+    weights: str = Field(description="SHA-256 over the generator's weights.")
+    golden: str = Field(description="File name of the golden set.")
+    golden_hash: str = Field(description="SHA-256 over its items, in order.")
+    alpha: float = Field(description="Most unanswerable questions answered, as a share.")
+    beta: float | None = Field(description="Most answers that are wrong, as a share, or None.")
+    delta: float = Field(description="Most probability that the golden set misled.")
+    answered: int = Field(description="Of the answerable questions.")
+    answerable: int
+    refused: int = Field(description="Of the unanswerable questions.")
+    unanswerable: int
+    generation: int = Field(
+        default=0, description="Of the index when it was stored; a later one: documents changed."
+    )
+
+
 class IndexStatus(Frozen):
     """The state of an index."""
 
@@ -149,6 +174,9 @@ class IndexStatus(Frozen):
     bytes_on_disk: int = Field(description="Size of the whole folder.")
     server: str | None = Field(
         default=None, description="Address of the Chroma server, or None for a folder."
+    )
+    threshold: TunedThreshold | None = Field(
+        default=None, description="What `tune` stored, or None: the built-in threshold."
     )
 
     @property

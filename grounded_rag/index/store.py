@@ -17,7 +17,7 @@ from grounded_rag.index import lexical, writing
 from grounded_rag.index.ledger import LedgerReader, transaction
 from grounded_rag.index.opening import WriterLock, check_identity, open_ledger
 from grounded_rag.index.reading import LOCK_SECONDS, IndexReader
-from grounded_rag.index.records import IndexAudit, IndexItem, Vector, identity_of
+from grounded_rag.index.records import IndexAudit, IndexItem, TunedThreshold, Vector, identity_of
 from grounded_rag.index.vectors import VectorIndex
 from grounded_rag.index.writing import discard_pending, settle
 
@@ -127,6 +127,11 @@ class Index(IndexReader):
                     hint="`states()` lists the documents.",
                 )
             self._drop_vectors(writing.remove(self._connection, doc_ids))
+
+    def put_threshold(self, tuned: TunedThreshold | None) -> None:
+        """Store the refusal threshold of this index; None takes it away."""
+        with self._writing():
+            writing.put_threshold(self._connection, tuned)
 
     def audit(self, *, mend: bool = False) -> IndexAudit:
         """Compare the lexical and the vector index with the ledger; `mend` puts them right."""

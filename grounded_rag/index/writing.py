@@ -22,7 +22,7 @@ from grounded_rag.index.ledger import (
     to_json,
     transaction,
 )
-from grounded_rag.index.records import EmbeddingIdentity, IndexItem, Vector, as_rows
+from grounded_rag.index.records import EmbeddingIdentity, IndexItem, TunedThreshold, Vector, as_rows
 from grounded_rag.types import Chunk, Document, Validity
 from grounded_rag.validity import current
 
@@ -352,6 +352,18 @@ def remove(connection: sqlite3.Connection, doc_ids: Sequence[str]) -> tuple[str,
         lexical.delete_rows(connection, gone)
         bump(connection)
     return tuple(gone.values())
+
+
+def put_threshold(connection: sqlite3.Connection, tuned: TunedThreshold | None) -> None:
+    """Store the refusal threshold, with the generation that it makes; None takes it away."""
+    with transaction(connection):
+        bump(connection)
+        connection.execute("DELETE FROM meta WHERE key = 'threshold'")
+        if tuned is not None:
+            stored = tuned.model_copy(update={"generation": LedgerReader(connection).generation})
+            connection.execute(
+                "INSERT INTO meta VALUES ('threshold', ?)", (stored.model_dump_json(),)
+            )
 
 
 def lexical_rows(
