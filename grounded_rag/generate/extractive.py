@@ -93,7 +93,7 @@ class ExtractiveGenerator:
         """SHA-256, hexadecimal, over the weights: confidences of others cannot be compared."""
         linear = (self._ranker.choice, self._ranker.confidence)
         parts = [(sorted(each.weights.items()), each.intercept) for each in linear]
-        return hashlib.sha256(json.dumps([parts, self._ranker.several]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def fingerprint_parts(self) -> tuple[str, ...]:
