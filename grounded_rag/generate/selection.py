@@ -13,6 +13,7 @@ from grounded_rag.generate.overlap import Overlap
 from grounded_rag.generate.question import Question
 from grounded_rag.generate.ranking import Features, Ranker
 from grounded_rag.text.words import content_words
+from grounded_rag.verification.support.conflict import disagree
 
 _SHORTLIST = 20  # Candidates that are compared by an embedding
 _RANK_PENALTY = 0.02
@@ -96,7 +97,7 @@ def select(
     if other is not None:
         features = dataclasses.replace(features, name_missing=0.0, number_missing=0.0)
     elif replaced is None:
-        other = _disagreeing(best, scored, candidates, outdated)
+        other = _disagreeing(question, best, scored, candidates, outdated)
     confidence = ranker.confidence(features)
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
@@ -149,29 +150,28 @@ def _successor(
 
 
 def _disagreeing(
+    question: Question,
     best: Scored,
     scored: Sequence[Scored],
     candidates: Sequence[Candidate],
     outdated: frozenset[int],
 ) -> Scored | None:
-    """Return a statement of another document that says the same of other figures, if there is one.
+    """Return a statement of another document that says otherwise, if there is one.
 
     Which of the two holds is open, so that both are said.
     """
     here = candidates[best.index]
-    figures = _figures(here.text)
     for one in scored:
         if one.choice < best.choice - _AS_GOOD:
             return None
         there = candidates[one.index]
-        differs = figures and _figures(there.text) not in (figures, frozenset())
         # A version of the same document says otherwise as a matter of course.
         other_document = (
             here.doc_id not in (there.doc_id, there.superseded_by)
             and there.doc_id != here.superseded_by
             and there.chunk not in outdated
         )
-        if differs and other_document and _likeness(here.text, there.text) >= _ALIKE:
+        if other_document and disagree(here.statement, there.statement, question=question.text):
             return one
     return None
 
@@ -185,10 +185,6 @@ def _likeness(left: str, right: str) -> float:
 def _words(text: str) -> frozenset[str]:
     """Return the stems of a text, figures left out: they are what a new version changes."""
     return frozenset(word.stem for word in content_words(text) if word.kind != "number")
-
-
-def _figures(text: str) -> frozenset[str]:
-    return frozenset(word.lower for word in content_words(text) if word.kind == "number")
 
 
 def _complement(
