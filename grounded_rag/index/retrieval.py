@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import anyio.to_thread
 
@@ -12,6 +12,7 @@ from grounded_rag.errors import ConfigError
 from grounded_rag.index.lexical import corrected, query_terms
 from grounded_rag.index.opening import check_identity
 from grounded_rag.index.records import as_rows, identity_of
+from grounded_rag.index.reranking import Reranker, pool_of
 from grounded_rag.index.search import (
     EncodedQuestion,
     Fused,
@@ -30,18 +31,6 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
 Signals = Literal["fused", "dense", "lexical"]
-
-_POOL = 30
-_POOL_FACTOR = 4
-"""Candidates of each signal: 30, or four times k where that is more."""
-
-
-class Reranker(Protocol):
-    """Puts candidates into a better order; may drop some, never add any."""
-
-    async def rerank(self, query: Query, chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
-        """Return chunks of `chunks`, best first, with the reranker's own scores."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +94,7 @@ class HybridRetriever:
 
     async def retrieve(self, query: Query) -> list[RetrievedChunk]:
         """Return at most `query.k` chunks, best first, ranks from 1."""
-        pool = max(_POOL, _POOL_FACTOR * query.k)
+        pool = pool_of(query.k)
         # Model, SQLite and Chroma all block: none of them may hold up the event loop.
         found = await anyio.to_thread.run_sync(self._candidates, query, pool)
         chunks: Sequence[RetrievedChunk] = found.chunks
