@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import anyio
 from anyio import to_thread
@@ -25,6 +25,15 @@ class SentenceEmbedding(Protocol):
 
     def get_text_embedding(self, text: str, /) -> Sequence[float]:
         """Return the vector of a text."""
+        ...
+
+
+@runtime_checkable
+class RelevanceModel(Protocol):
+    """Says how well texts answer a question; `models.cross_encoder.CrossEncoder` is one."""
+
+    def scores(self, question: str, texts: Sequence[str], /) -> Sequence[float]:
+        """Return the relevance of each text to the question, from 0 to 1, in order."""
         ...
 
 
@@ -64,17 +73,22 @@ class Relevance(Frozen):
     usage: Usage = Usage()
 
 
-def relevance_score(question: str, answer: str, embedding: SentenceEmbedding) -> float:
-    """Return the cosine of question and answer, cut off at 0 and 1.
+def relevance_score(
+    question: str, answer: str, embedding: SentenceEmbedding | RelevanceModel
+) -> float:
+    """Return the cosine of question and answer, cut off at 0 and 1, or a model's score of them.
 
     Args:
         question: The question.
         answer: The answer's text.
-        embedding: Any embedding; the score means something only beside its own threshold.
+        embedding: Any embedding, or a cross-encoder; the score means something only beside its own
+            threshold.
 
     Raises:
         FloatingPointError: The embedding returned a number that is not finite.
     """
+    if isinstance(embedding, RelevanceModel):
+        return embedding.scores(question, [answer])[0]
     left = embedding.get_query_embedding(question)
     right = embedding.get_text_embedding(answer)
     norms = math.sqrt(sum(x * x for x in left) * sum(y * y for y in right))
@@ -90,7 +104,7 @@ def relevance_score(question: str, answer: str, embedding: SentenceEmbedding) ->
 async def relevance(
     question: str,
     answer: str,
-    embedding: SentenceEmbedding,
+    embedding: SentenceEmbedding | RelevanceModel,
     *,
     threshold: float = DEFAULT_THRESHOLD,
     judge: RelevanceJudge | None = None,
@@ -125,12 +139,12 @@ class RelevanceCheck:
     """How answers are looked at for relevance.
 
     Attributes:
-        embedding: The first pass; any LlamaIndex embedding.
+        embedding: The first pass; any LlamaIndex embedding, or a cross-encoder.
         threshold: Least cosine that needs no judge; it goes with the embedding.
         judge: Confirms or clears what the first pass doubts; None lets the first pass stand.
     """
 
-    embedding: SentenceEmbedding
+    embedding: SentenceEmbedding | RelevanceModel
     threshold: float = DEFAULT_THRESHOLD
     judge: RelevanceJudge | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,10 +20,11 @@ from grounded_rag.generate.late_interaction import (
 )
 from grounded_rag.generate.overlap import as_meant
 from grounded_rag.generate.question import Question, analyse
-from grounded_rag.generate.ranking import PIECES, SENTENCES, WORDS, Ranker
+from grounded_rag.generate.ranking import MODEL, PIECES, SENTENCES, WORDS, Ranker
 from grounded_rag.generate.selection import select
 from grounded_rag.models.sentence_cache import TokenEmbedding
 from grounded_rag.protocols import Generation, GenerationRequest
+from grounded_rag.relevance import RelevanceModel
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
@@ -33,6 +35,7 @@ DEFAULT_THRESHOLD = -0.3
 """Log-odds from which a sentence counts as an answer: most right less wrong answers on `dev`."""
 
 _BORROWED = 0.6
+_LEAST_ODDS = 1e-6
 _POINTING = frozenset("it its they them their this that these those one there he she".split())
 _FEW_TERMS = 2
 
@@ -62,6 +65,7 @@ class ExtractiveGenerator:
         embedding: SentenceEmbedding | None = None,
         threshold: float = DEFAULT_THRESHOLD,
         ranker: Ranker | None = None,
+        cross_encoder: RelevanceModel | None = None,
     ) -> None:
         """Choose what to score with.
 
@@ -71,10 +75,16 @@ class ExtractiveGenerator:
                 which does so better.
             threshold: Log-odds below which it declines: higher refuses more, -inf never.
             ranker: Your own weights in place of those that go with the embedding.
+            cross_encoder: A model that reads question and statement together, such as
+                `CrossEncoder`: it chooses and declines in the place of embedding and weights. Tune
+                the threshold for it.
         """
         self._similarity = self._late = None
+        self._cross_encoder = cross_encoder
         self._ranker = WORDS
-        if isinstance(embedding, TokenEmbedding):
+        if cross_encoder is not None:
+            self._ranker = MODEL
+        elif isinstance(embedding, TokenEmbedding):
             self._late = LateInteraction(embedding)
             self._ranker = PIECES
         elif embedding is not None:
@@ -189,11 +199,20 @@ class ExtractiveGenerator:
         if self._late is not None:
             texts = [headed(candidates[index], question) for index in indices]
             return self._late.compare(question, texts)
+        if self._cross_encoder is not None:
+            texts = [headed(candidates[index], question) for index in indices]
+            scores = self._cross_encoder.scores(question.text, texts)
+            return [Likeness(cosine=_log_odds(score)) for score in scores]
         if self._similarity is None:
             return [Likeness()] * len(indices)
         texts = [compared(candidates[index], question) for index in indices]
         cosines = self._similarity.cosines(question.text, texts)
         return [Likeness(cosine=cosine) for cosine in cosines]
+
+
+def _log_odds(score: float) -> float:
+    bounded = min(1.0 - _LEAST_ODDS, max(_LEAST_ODDS, score))
+    return math.log(bounded / (1.0 - bounded))
 
 
 def _analyse_parts(parts: Sequence[str]) -> list[Question]:

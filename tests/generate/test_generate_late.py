@@ -12,6 +12,7 @@ from grounded_rag.generate.extractive import ExtractiveGenerator
 from grounded_rag.generate.late_interaction import LateInteraction, Likeness
 from grounded_rag.generate.question import analyse
 from grounded_rag.generate.ranking import Features, Linear
+from grounded_rag.relevance import relevance_score
 from grounded_rag.text.words import TokenVectors, tokenize
 
 MEANINGS = {"bailiffs": 1, "seizure": 1, "phone": 2, "call": 2, "gadget": 3, "reader": 3}
@@ -189,3 +190,32 @@ def test_titles_are_no_answers(ask):
     )
     found = draft(ask("When do the Lantern Concerts start?", text), threshold=float("-inf"))
     assert texts(found) == ["Concerts start at nine."]
+
+
+class Reader:
+    """A cross-encoder's interface: it knows which word answers."""
+
+    def __init__(self, answer):
+        self._answer = answer
+        self.read = []
+
+    def scores(self, question, texts):
+        self.read += texts
+        return [0.9 if self._answer in text else 0.05 for text in texts]
+
+
+def test_a_cross_encoder_chooses_and_declines(ask):
+    request = ask("What does it cost?", "Tea is hot.\n\nA cup is two euros.\n\nWe open at nine.")
+    reader = Reader("euros")
+    found = ExtractiveGenerator(cross_encoder=reader, threshold=0.0).draft(request)
+    assert texts(found) == ["A cup is two euros."]
+    assert any("We open at nine." in text for text in reader.read)
+    assert (
+        not ExtractiveGenerator(cross_encoder=Reader("dollars"), threshold=0.0)
+        .draft(request)
+        .claims
+    )
+
+
+def test_a_cross_encoder_scores_relevance():
+    assert relevance_score("What does it cost?", "Two euros.", Reader("euros")) == 0.9
