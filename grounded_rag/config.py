@@ -15,6 +15,9 @@ from grounded_rag.types import Frozen
 DEFAULT_MODEL = "claude-sonnet-5-5"
 """Model of the structured generator where none is named."""
 
+MODEL_TIMEOUT = 90.0
+"""Most seconds for one call of a model, where nothing else is said."""
+
 
 class Policy(Frozen):
     """The rules in force for one pipeline."""

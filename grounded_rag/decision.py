@@ -25,6 +25,7 @@ from grounded_rag.types import (
     number_references,
 )
 from grounded_rag.verification.restating import shipped_as
+from grounded_rag.verification.subject import Absent
 
 
 def compose(claims: Sequence[ClaimVerdict]) -> str:
@@ -44,10 +45,17 @@ def compose(claims: Sequence[ClaimVerdict]) -> str:
     for reference in number_references(claims):
         for index in reference.claims:
             marks[index].append(f"[{reference.number}]")
-    return " ".join(
-        f"{verdict.text.strip()} {''.join(numbers)}"
-        for verdict, numbers in zip(claims, marks, strict=True)
-    )
+    composed = ""
+    above_is_block = False
+    for verdict, numbers in zip(claims, marks, strict=True):
+        text = verdict.text.rstrip().lstrip("\r\n")
+        # Code keeps its lines, and no mark stands in one of them.
+        is_block = "\n" in text or text[:1].isspace()
+        gap = "\n\n" if is_block or above_is_block else " "
+        composed += f"{gap if composed else ''}{text}"
+        composed += f"{gap if is_block else ' '}{''.join(numbers)}"
+        above_is_block = is_block
+    return composed
 
 
 class Held(Frozen):
@@ -80,13 +88,13 @@ class Accept(Frozen):
 
     Attributes:
         held: The claims, in reading order; never empty.
-        partial: Whether something of the question or of the draft is left out.
-        unanswered: Parts of the question that stay open.
+        unanswered: Parts of the question that stay open; the answer is partial where there are any.
+        dropped: How many claims of the last draft are left out, since they failed.
     """
 
     held: tuple[Held, ...]
-    partial: bool
     unanswered: tuple[str, ...] = ()
+    dropped: int = 0
 
 
 class AskAgain(Frozen):
@@ -107,13 +115,16 @@ Decision = Accept | AskAgain | Decline
 def shipping(verdict: ClaimVerdict, policy: Policy) -> tuple[ClaimVerdict, ...]:
     """Return what ships of a verdict under a policy: itself, the source's words, or nothing.
 
+    A claim that is true and about something else than the question does not ship.
+
     Args:
         verdict: The verdict on a claim of the generator.
         policy: Rules in force; `unproven` says whether the source's words may stand in.
     """
     if policy.unproven == "restate" and verdict.restatements:
         return shipped_as(verdict)
-    return (verdict,) if verdict.supported else ()
+    beside = verdict.withheld is Reason.BESIDE_QUESTION
+    return (verdict,) if verdict.supported and not beside else ()
 
 
 def said(verdict: ClaimVerdict) -> str:
@@ -200,7 +211,7 @@ def decide(
                 return decision
         if progress.held and verification.outcome is not Outcome.REJECTED:
             # A re-ask may withdraw the claims that failed; all that is left has passed.
-            return _accept(progress, policy, dropped=bool(progress.reasons))
+            return _accept(progress, policy)
         declined = RefusalReason.CLAIMS_FAILED if asked else RefusalReason.GENERATOR_DECLINED
         return _settle(progress, policy, declined)
     if any(verdict.reason is Reason.BESIDE_REFUSAL for verdict in verification.claims):
@@ -211,8 +222,7 @@ def decide(
                 return decision
         return _settle(progress, policy, RefusalReason.GENERATOR_DECLINED)
     if not progress.failed:
-        # An open part that is no span of the question cannot be shown, and is still open.
-        return _accept(progress, policy, dropped=bool(verification.problems))
+        return _accept(progress, policy)
     unproven = all(verdict.status is ClaimStatus.OPEN for verdict in progress.failed)
     if not (unproven and policy.unproven == "refuse") and (
         decision := again(_reask(progress, note=""))
@@ -231,19 +241,15 @@ def out_of_time(progress: Progress, policy: Policy) -> Accept | Decline:
     return _settle(progress, policy, RefusalReason.BUDGET_EXHAUSTED)
 
 
-def _accept(progress: Progress, policy: Policy, *, dropped: bool) -> Accept | Decline:
+def _accept(progress: Progress, policy: Policy) -> Accept | Decline:
     if policy.stale == "refuse" and any(_outdated(held.flags) for held in progress.held):
         return Decline(refusal=refuse(RefusalReason.STALE_EVIDENCE))
-    return Accept(
-        held=progress.held,
-        partial=dropped or bool(progress.unanswered),
-        unanswered=progress.unanswered,
-    )
+    return Accept(held=progress.held, unanswered=progress.unanswered, dropped=len(progress.failed))
 
 
 def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Accept | Decline:
     if policy.on_failed_claim == "drop" and progress.held:
-        return _accept(progress, policy, dropped=True)
+        return _accept(progress, policy)
     return Decline(refusal=refuse(reason, failures=progress.reasons))
 
 
@@ -334,3 +340,12 @@ def refuse(reason: RefusalReason, *, failures: Sequence[Reason] = ()) -> Refusal
     if failures:
         detail = f"{detail.removesuffix('.')} ({', '.join(failures)})."
     return Refusal(reason=reason, detail=detail, next_step=next_step)
+
+
+def naming(refusal: Refusal, absent: Absent | None) -> Refusal:
+    """Return a refusal that names what the question asks about and no passage holds."""
+    if absent is None:
+        return refusal
+    there_is = f" There is {', '.join(absent.others)}." if absent.others else ""
+    detail = f"{refusal.detail} Nothing retrieved is about “{absent.name}”.{there_is}"
+    return refusal.model_copy(update={"detail": detail})

@@ -27,6 +27,7 @@ from grounded_rag.decision import (
     advance,
     compose,
     decide,
+    naming,
     out_of_time,
     refuse,
     said,
@@ -56,6 +57,7 @@ from grounded_rag.types import (
     Flag,
     Instant,
     Outcome,
+    Refusal,
     RefusalReason,
     RetrievedChunk,
     StopReason,
@@ -67,7 +69,9 @@ from grounded_rag.types import (
 from grounded_rag.validity import current
 from grounded_rag.verification import addresses_assistant
 from grounded_rag.verification.drafts import clean_claim
+from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.rules import Rules
+from grounded_rag.verification.subject import absent_subject
 from grounded_rag.verification.verifier import verify_and_confirm
 
 Clock = Callable[[], float]
@@ -380,7 +384,7 @@ class _Way:
             flags.append(self._relevance_flag)
         status = AnswerStatus.REFUSED
         if accept is not None:
-            status = AnswerStatus.PARTIAL if accept.partial else AnswerStatus.ANSWERED
+            status = AnswerStatus.PARTIAL if accept.unanswered else AnswerStatus.ANSWERED
         cited = dict.fromkeys(located.chunk_id for claim in claims for located in claim.located)
         by_id = {chunk.chunk.id: chunk for chunk in self.chunks}
         return Answer(
@@ -389,7 +393,8 @@ class _Way:
             text=self._parts.refusal if accept is None else compose(claims),
             claims=claims,
             unanswered=() if accept is None else accept.unanswered,
-            refusal=None if isinstance(decision, Accept) else decision.refusal,
+            dropped=0 if accept is None else accept.dropped,
+            refusal=None if isinstance(decision, Accept) else self._explained(decision.refusal),
             flags=tuple(flags),
             evidence=tuple(by_id[chunk_id] for chunk_id in cited),
             attempts=len(self._attempts),
@@ -401,6 +406,12 @@ class _Way:
             timings=Timings(**self._seconds, total=self._parts.clock() - self._started),
             trace=Trace(retrieved=self.chunks, attempts=tuple(self._attempts)),
         )
+
+    def _explained(self, refusal: Refusal) -> Refusal:
+        """Say what the question asks about and no passage holds, where nothing answers it."""
+        if refusal.reason not in (RefusalReason.GENERATOR_DECLINED, RefusalReason.CLAIMS_FAILED):
+            return refusal
+        return naming(refusal, absent_subject(self._question, map(Passage, self.chunks)))
 
     def _seconds_left(self) -> float:
         return max(0.0, self._policy.max_seconds - (self._parts.clock() - self._started))

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Literal
 
-from grounded_rag import Answer
+from grounded_rag import Answer, ClaimVerdict
 from grounded_rag.conversation import Conversation, ConversationEvent, Outdated, Understood
 from grounded_rag.events import (
     ClaimRejected,
@@ -35,12 +35,10 @@ class Verified(Frozen):
     """A sentence that will be in the answer; it is never taken back.
 
     Attributes:
-        text: The sentence.
-        restated: Whether it is the source's own, in the place of one that nothing had shown.
+        verdict: What was found about it.
     """
 
-    text: str
-    restated: bool = False
+    verdict: ClaimVerdict
 
 
 class FollowUp(Frozen):
@@ -105,7 +103,7 @@ def _step(event: ConversationEvent) -> Step:
         case Drafting():
             return Progress(stage="checking", detail=_count(event.drafted, "sentence"))
         case ClaimVerified():
-            return Verified(text=event.verdict.text, restated=event.verdict.restated)
+            return Verified(verdict=event.verdict)
         case ClaimRejected():
             return Progress(stage="checking", detail="One sentence did not pass.")
         case ReAsked():

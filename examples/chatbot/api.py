@@ -17,7 +17,7 @@ from chatbot.service import NotFoundError, Service
 from chatbot.sessions import Kept, Session
 from chatbot.stream import EventStream, answer_events
 from chatbot.trace_view import TraceView, trace_view
-from chatbot.uploads import ACCEPTED, UploadView, accept, read_body
+from chatbot.uploads import ACCEPTED, UploadView, accept, read_body, remove_all
 from grounded_rag.errors import InputError, QuestionError
 from grounded_rag.types import Frozen, Reference
 
@@ -58,7 +58,18 @@ class CorpusView(Frozen):
     title: str
     documents: int
     today: dt.date | None = None
-    suggestions: tuple[Suggestion, ...] = ()
+
+
+class SuggestionsView(Frozen):
+    """Questions that are offered.
+
+    Attributes:
+        questions: Those that there are by now.
+        complete: Whether no more are being made.
+    """
+
+    questions: tuple[Suggestion, ...]
+    complete: bool
 
 
 class Opening(Frozen):
@@ -92,9 +103,8 @@ def _corpus_view(corpus: Corpus) -> CorpusView:
     return CorpusView(
         id=corpus.id,
         title=corpus.title,
-        documents=corpus.index.status().documents,
+        documents=corpus.parts[0].count(),
         today=corpus.today,
-        suggestions=corpus.suggestions,
     )
 
 
@@ -115,16 +125,22 @@ async def open_session(
             secure=request.url.scheme == "https",
             path="/",
         )
-    common = [*service.corpora.values()]
-    own = [session.corpus] if session.corpus is not None else []
     return Opening(
-        corpora=tuple(_corpus_view(corpus) for corpus in (*common, *own)),
+        corpora=tuple(_corpus_view(corpus) for corpus in service.corpora.values()),
         uploads=tuple(session.uploads.values()),
         accepted=ACCEPTED,
         upload_bytes=service.settings.upload_bytes,
         question_characters=service.settings.question_characters,
         generator=service.settings.generator,
     )
+
+
+@router.get("/corpora/{corpus_id}/suggestions")
+async def suggestions(service: ServiceNow, _: SessionNow, corpus_id: str) -> SuggestionsView:
+    """Return the questions that are offered for a common corpus; the first request makes them."""
+    common = service.common(corpus_id)
+    questions, complete = service.suggester.of(common)
+    return SuggestionsView(questions=questions, complete=complete)
 
 
 @router.post("/ask")
@@ -217,7 +233,7 @@ async def upload(
     name: str,
     content_length: Annotated[int | None, Header()] = None,
 ) -> UploadView:
-    """Take a document into the session's own corpus; the body is the file."""
+    """Take a document among the session's own; the body is the file."""
     service.uploads.take(str(session.folder))
     if content_length is not None and content_length > service.settings.upload_bytes:
         most = service.settings.upload_bytes / 1_000_000
@@ -232,6 +248,12 @@ async def upload(
     finally:
         session.asking -= 1
         ticket.release()
+
+
+@router.delete("/uploads", status_code=204)
+async def remove_uploads(session: SessionNow) -> None:
+    """Delete the session's own documents, and begin a new conversation."""
+    await remove_all(session)
 
 
 def _on_page(kept: Kept, number: int) -> tuple[Reference, int]:

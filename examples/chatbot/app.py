@@ -21,6 +21,7 @@ from chatbot.limits import Gate, RateLimiter, TooManyError
 from chatbot.security import Guard
 from chatbot.service import NotFoundError, Service, SessionGoneError
 from chatbot.sessions import Sessions
+from chatbot.suggesting import Suggester
 from grounded_rag import GroundedRAGError, __version__
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def create_app(
         asks_of_address=RateLimiter(settings.asks_per_minute_address, on=settings.limits),
         starts=RateLimiter(settings.sessions_per_minute_address, on=settings.limits),
         uploads=RateLimiter(settings.uploads_per_minute, on=settings.limits),
+        suggester=Suggester(),
     )
     started = time.monotonic()
 

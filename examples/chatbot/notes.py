@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from chatbot.markup import plain
 from chatbot.page_types import DateLine, Note, Side
+from chatbot.passages import MARKDOWN
 from grounded_rag import Answer, Flag, FlagKind
 from grounded_rag.text.sentences import split_sentences
 from grounded_rag.types import STALENESS_KINDS, RetrievedChunk, Span, Validity
@@ -18,7 +20,6 @@ STATES = {
     FlagKind.EXPIRED: "Expired",
     FlagKind.NOT_YET_EFFECTIVE: "Not yet in force",
     FlagKind.TOO_OLD: "Not reviewed for long",
-    FlagKind.UNDATED: "Undated",
 }
 """What a state of a source is called."""
 
@@ -34,10 +35,21 @@ def notes_of(answer: Answer, corpus: Corpus) -> list[Note]:
     return [
         _note(answer, corpus, flags)
         for (kind, _), flags in grouped.items()
-        # What was replaced has also run out: one note says it. A missing date is said by the badge.
+        # What was replaced has also run out: one note says it.
         if not (kind is FlagKind.EXPIRED and flags[0].doc_id in replaced)
         and kind is not FlagKind.UNDATED
     ]
+
+
+def undated_of(answer: Answer) -> str:
+    """Return one sentence about all cited sources without a date; "" where there is none."""
+    undated = {flag.chunk_id for flag in answer.flags if flag.kind is FlagKind.UNDATED}
+    numbers = [ref.number for ref in answer.references if ref.located.chunk_id in undated]
+    if not numbers:
+        return ""
+    if len(numbers) == len(answer.references):
+        return "No date is known for these sources." if numbers[1:] else "Its date is not known."
+    return f"No date is known for {', '.join(map(str, numbers))}."
 
 
 def _is_conflict(flag: Flag) -> bool:
@@ -98,7 +110,7 @@ def _side(chunk: RetrievedChunk, corpus: Corpus, text: str, number: int | None) 
     return Side(
         number=number,
         title=corpus.title_of(chunk.chunk.doc_id),
-        text=text,
+        text=plain(text, markdown=corpus.media_type_of(chunk.chunk.doc_id) == MARKDOWN),
         dates=dates_of(chunk.validity)[:2],
     )
 

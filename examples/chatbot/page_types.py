@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from chatbot.layout import Part
 from chatbot.passages import Block
 from grounded_rag.types import Frozen
 
@@ -57,21 +58,31 @@ class SourceView(Frozen):
     picture: bool = False
 
 
-class ClaimView(Frozen):
-    """A verified claim and the numbers of the sources that carry it.
+class ToldClaim(Frozen):
+    """A verified claim that is told before the answer is whole; it is never taken back.
 
     Attributes:
-        text: The claim.
-        numbers: Marks of the sources that carry it.
-        tier: On what its support rests: "verbatim" or "confirmed".
+        text: The claim, character by character.
+        blocks: The claim as it is shown.
         restated: Whether it is the source's own sentence, in the place of one of the draft that
             nothing had shown.
     """
 
     text: str
+    blocks: tuple[Block, ...]
+    restated: bool = False
+
+
+class ClaimView(ToldClaim):
+    """A verified claim of an answer.
+
+    Attributes:
+        numbers: Marks of the sources that carry it.
+        tier: On what its support rests: "verbatim" or "confirmed".
+    """
+
     numbers: tuple[int, ...]
     tier: str
-    restated: bool = False
 
 
 class Side(Frozen):
@@ -134,33 +145,33 @@ class AnswerView(Frozen):
     Attributes:
         id: Name of the answer in later requests.
         question: The question.
-        status: Answered, partial or refused.
+        status: Answered, partial (a part of the question stays open) or refused.
         claims: The verified claims.
+        parts: How they are shown together.
         support: On what they rest, in words.
         sources: The cards, by number.
         unanswered: Parts of the question that stay open.
         notes: Remarks: outdated, conflicting, and others.
+        undated: What is said of sources without a date; "" where each has one.
         refusal: Set instead of claims.
         corpus: Title of the corpus.
         as_of: Date for which the answer holds.
-        generator: Who wrote the draft.
-        seconds: Wall-clock seconds.
-        attempts: Drafts that were needed.
-        tokens: Tokens used.
+        passages: Passages that it was checked against.
+        documents: Documents that it cites.
     """
 
     id: str
     question: str
     status: Literal["answered", "partial", "refused"]
     claims: tuple[ClaimView, ...] = ()
+    parts: tuple[Part, ...] = ()
     support: str = ""
     sources: tuple[SourceView, ...] = ()
     unanswered: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    undated: str = ""
     refusal: RefusalView | None = None
     corpus: str
     as_of: str
-    generator: str
-    seconds: float
-    attempts: int
-    tokens: int
+    passages: int
+    documents: int

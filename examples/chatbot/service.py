@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chatbot.feedback import FeedbackFile
 from chatbot.limits import Gate, RateLimiter
 from chatbot.sessions import Kept, Session, Sessions
-from chatbot.uploads import UPLOADS
+from chatbot.suggesting import Suggester
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -40,6 +40,7 @@ class Service:
         asks_of_address: How often an address may ask.
         starts: How often an address may start a session.
         uploads: How often a session may upload.
+        suggester: Makes the questions that are offered.
     """
 
     settings: Settings
@@ -52,6 +53,7 @@ class Service:
     asks_of_address: RateLimiter
     starts: RateLimiter
     uploads: RateLimiter
+    suggester: Suggester
 
     def session(self, token: str | None) -> Session:
         """Return the session of a cookie.
@@ -65,12 +67,20 @@ class Service:
         return session
 
     def corpus(self, session: Session, corpus_id: str) -> Corpus:
-        """Return a corpus that a session may ask: a common one, or its own uploads.
+        """Return a common corpus, together with the session's own documents if it has any.
 
         Raises:
             NotFoundError: There is none of that id.
         """
-        found = session.corpus if corpus_id == UPLOADS else self.corpora.get(corpus_id)
+        return session.corpus(self.common(corpus_id))
+
+    def common(self, corpus_id: str) -> Corpus:
+        """Return a corpus that everybody can ask.
+
+        Raises:
+            NotFoundError: There is none of that id.
+        """
+        found = self.corpora.get(corpus_id)
         if found is None:
             raise NotFoundError("There are no such documents.")
         return found
@@ -89,6 +99,7 @@ class Service:
 
     def close(self) -> None:
         """Close every session and corpus."""
+        self.suggester.close()
         self.sessions.close()
         for corpus in self.corpora.values():
             corpus.close()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import anyio
 
-from chatbot.corpora import Corpus
-from grounded_rag import Answer
+from chatbot.corpora import Corpus, Documents
+from grounded_rag import Answer, GroundedRAG
 from grounded_rag.conversation import Conversation
 
 _MOST_ANSWERS = 20
@@ -37,9 +37,10 @@ class Session:
     Attributes:
         folder: Holds its uploads and their index; nothing in it carries a name it was given.
         answers: Its latest answers by id.
-        conversations: What was asked before, by corpus.
+        conversations: What was asked before, by corpus, with what answered it.
         uploads: Names for people of its documents, by document id.
-        corpus: Its uploads as a corpus, once there is one.
+        own: Its documents, once there are some.
+        joined: The common corpora together with them, by id.
         busy: Held while its uploads change.
         asking: Questions and uploads of it that are worked on.
         seen: When it was last heard of.
@@ -47,9 +48,10 @@ class Session:
 
     folder: Path
     answers: OrderedDict[str, Kept] = field(default_factory=OrderedDict)
-    conversations: dict[str, Conversation] = field(default_factory=dict)
+    conversations: dict[str, tuple[GroundedRAG, Conversation]] = field(default_factory=dict)
     uploads: dict[str, str] = field(default_factory=dict)
-    corpus: Corpus | None = None
+    own: Documents | None = None
+    joined: dict[str, Corpus] = field(default_factory=dict)
     busy: anyio.Lock = field(default_factory=anyio.Lock)
     asking: int = 0
     seen: float = 0.0
@@ -59,11 +61,33 @@ class Session:
 
         Each question checks the earlier answers again, so a long conversation would grow slow.
         """
-        found = self.conversations.get(corpus.id)
-        if found is None or len(found.turns) > _MOST_TURNS:
+        rag, found = self.conversations.get(corpus.id, (corpus.rag, None))
+        if found is None or rag is not corpus.rag or len(found.turns) > _MOST_TURNS:
             turns = found.turns[-_KEPT_TURNS:] if found is not None else ()
-            found = self.conversations[corpus.id] = Conversation(corpus.rag, turns=turns)
+            found = Conversation(corpus.rag, turns=turns)
+            self.conversations[corpus.id] = corpus.rag, found
         return found
+
+    def corpus(self, common: Corpus) -> Corpus:
+        """Return a common corpus together with the session's own documents, if it has any."""
+        if self.own is None:
+            return common
+        if common.id not in self.joined:
+            self.joined[common.id] = common.with_documents(self.own)
+        return self.joined[common.id]
+
+    def forget_uploads(self) -> None:
+        """Delete the session's own documents, and every answer: some may rest on them."""
+        self.begin_again()
+        for corpus in self.joined.values():
+            corpus.rag.close()
+        self.joined.clear()
+        if self.own is not None:
+            self.own.close()
+            self.own = None
+        self.uploads.clear()
+        for left in self.folder.glob("*"):
+            shutil.rmtree(left, ignore_errors=True)
 
     def begin_again(self) -> None:
         """Forget what was asked."""
@@ -80,10 +104,7 @@ class Session:
 
     def close(self) -> None:
         """Forget everything, files included."""
-        self.begin_again()
-        if self.corpus is not None:
-            self.corpus.close()
-            self.corpus = None
+        self.forget_uploads()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

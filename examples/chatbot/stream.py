@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from chatbot.answering import Correction, Finished, FollowUp, Verified, stream_answer
-from chatbot.view import answer_view
+from chatbot.view import answer_view, told_claim
 from grounded_rag import GroundedRAGError
 from grounded_rag.errors import ProviderError, ProviderUnavailableError
 from grounded_rag.types import Frozen
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chatbot.service import Service
     from chatbot.sessions import Session
 
-_NAMES = {FollowUp: "followup", Correction: "correction", Verified: "claim"}
+_NAMES = {FollowUp: "followup", Correction: "correction"}
 _LOG = logging.getLogger("chatbot")
 
 
@@ -91,6 +91,8 @@ async def answer_events(
                     if isinstance(step, Finished):
                         name = session.keep(step.answer, corpus)
                         yield event("answer", answer_view(step.answer, corpus, answer_id=name))
+                    elif isinstance(step, Verified):
+                        yield event("claim", told_claim(step.verdict, corpus))
                     else:
                         yield event(_NAMES.get(type(step), "progress"), step)
     except GroundedRAGError as error:

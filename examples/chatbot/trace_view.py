@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chatbot.markup import plain
+from chatbot.passages import MARKDOWN
 from grounded_rag import Answer, ClaimVerdict
 from grounded_rag.render.cards import support_in_words, withheld_in_words
 from grounded_rag.types import Attempt, Frozen, RetrievedChunk, Timings, Usage
@@ -124,7 +126,8 @@ def trace_view(answer: Answer, corpus: Corpus) -> TraceView:
 
 
 def _found(chunk: RetrievedChunk, corpus: Corpus, *, cited: bool) -> FoundView:
-    text = _body(chunk)
+    media_type = corpus.media_type_of(chunk.chunk.doc_id)
+    text = plain(_body(chunk), markdown=media_type == MARKDOWN)
     title = corpus.title_of(chunk.chunk.doc_id)
     return FoundView(
         rank=chunk.rank,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from chatbot.corpora import open_corpus
+from chatbot.corpora import open_documents
+from chatbot.limits import TooManyError
 from grounded_rag import GroundedRAGError
 from grounded_rag.errors import InputError
-from grounded_rag.ingest.update import IngestReport
+from grounded_rag.ingest.update import IngestReport, update_index
 from grounded_rag.types import Frozen
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from chatbot.sessions import Session
     from chatbot.settings import Settings
 
-UPLOADS = "uploads"
-"""Id of the corpus that holds a session's own documents."""
 _STARTS = {".pdf": b"%PDF-", ".docx": b"PK\x03\x04"}
 _TEXT = (".md", ".txt", ".html", ".htm", ".eml")
 ACCEPTED = (*_STARTS, *_TEXT)
@@ -98,7 +97,7 @@ async def accept(
         if len(session.uploads) >= settings.most_uploads:
             raise InputError(
                 f"There are {settings.most_uploads} documents already.",
-                hint="Start a new session to ask about others.",
+                hint="Remove them to add others.",
             )
         suffix = check_kind(name, data[:_HEAD])
         folder = session.folder / "documents"
@@ -111,6 +110,19 @@ async def accept(
             raise
         _adopt(session, path.name, shown_name(name))
         return _view(report, path.name, shown_name(name))
+
+
+async def remove_all(session: Session) -> None:
+    """Delete the documents of a session with their index.
+
+    Raises:
+        TooManyError: A question of it is being answered from them.
+    """
+    async with session.busy:
+        if session.asking:
+            raise TooManyError("Your question is still being answered.", retry_after=2)
+        # Nothing else of the session runs meanwhile: it would wait for this very loop.
+        session.forget_uploads()
 
 
 async def read_body(body: AsyncIterator[bytes], most: int) -> bytes:
@@ -140,21 +152,15 @@ def _write(path: Path, data: bytes) -> None:
 def _update(
     session: Session, settings: Settings, embedding: BaseEmbedding | None, path: Path
 ) -> IngestReport:
-    from grounded_rag.ingest.update import update_index
-
     index = session.folder / "index"
-    if session.corpus is None:
-        corpus, report = open_corpus(
+    if session.own is None:
+        session.own, report = open_documents(
             path.parent,
-            corpus_id=UPLOADS,
-            title="Your documents",
             index=index,
-            generator=settings.generator,
             embedding=embedding,
             policy=settings.policy,
             names=session.uploads,
         )
-        session.corpus = corpus
     else:
         report = update_index([path.parent], index=index, embedding=embedding)
     for failed in report.failed:

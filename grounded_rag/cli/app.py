@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated
 
 import typer
@@ -15,7 +16,7 @@ from grounded_rag.cli.documents import currency, ingest, status
 from grounded_rag.cli.evaluation import diagnose, evaluation
 from grounded_rag.cli.fuzz import fuzz
 from grounded_rag.cli.settings import SettingsCommand, settings
-from grounded_rag.cli.terminal import guarded
+from grounded_rag.cli.terminal import guarded, show_warning
 from grounded_rag.cli.tuning import tune
 
 app = typer.Typer(
@@ -68,4 +69,5 @@ app.add_typer(golden.app)
 
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = show_warning
     app(prog_name="grounded-rag")

@@ -257,4 +257,6 @@ def turn_view(turn: Turn) -> RenderableType:
         lines += [line(reason, "magenta", indent=4) for reason in outdated.reasons]
     if turn.question != turn.asked:
         lines.append(line(f"understood from: {turn.asked}", "dim", indent=2))
+    if turn.note:
+        lines.append(line(turn.note, "dim", indent=2))
     return Group(*lines, answer_view(turn.answer))

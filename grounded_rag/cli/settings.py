@@ -23,6 +23,7 @@ from pydantic import BaseModel, Field, ValidationError
 from typer.core import TyperCommand
 
 from grounded_rag import Policy
+from grounded_rag.config import MODEL_TIMEOUT
 from grounded_rag.errors import InputError
 from grounded_rag.evaluation.other_systems import Format
 from grounded_rag.evaluation.records import Prices
@@ -65,6 +66,12 @@ class RagSettings(Frozen):
         "GROUNDED_RAG_JUDGE",
         "`anthropic` or `PROVIDER/MODEL`: grades the claims that nothing else confirmed; by "
         "default what GROUNDED_RAG_JUDGE says.",
+    )
+    timeout: float | None = Field(
+        None,
+        gt=0,
+        description="Most seconds for one call of a named model; at most `policy.max_seconds`. By "
+        f"default {MODEL_TIMEOUT:g}, or `policy.max_seconds` where that is less.",
     )
     reranker: Path | None = _from_environment(
         "GROUNDED_RAG_RERANKER",

@@ -92,6 +92,12 @@ def report_error(error: GroundedRAGError, *, as_json: bool) -> None:
         screen.print(Text(f"  next: {safe(error.hint)}", style="dim"), soft_wrap=True)
 
 
+def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning as a line on standard error, without the place in the code."""
+    text = Text.assemble(("warning: ", "bold yellow"), safe(str(message)))
+    console(stderr=True).print(text, soft_wrap=True)
+
+
 def save_text(path: Path, text: str) -> None:
     """Write a report.
 

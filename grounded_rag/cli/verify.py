@@ -32,7 +32,7 @@ from grounded_rag.cli.options import AsOfOption, JsonOption, SettingsOption, par
 from grounded_rag.cli.settings import load_settings
 from grounded_rag.cli.terminal import NOT_GOOD, guarded, line, show
 from grounded_rag.errors import InputError
-from grounded_rag.options import make_entailment, make_judge
+from grounded_rag.options import call_timeout, make_entailment, make_judge
 from grounded_rag.receipts.findings import (
     UNCHANGED,
     ClaimCheck,
@@ -90,7 +90,11 @@ def verify(
         chosen.policy,
         refusal=chosen.rag.refusal,
         entailment=make_entailment(chosen.rag.entailment),
-        judge=make_judge(chosen.rag.judge, prompts=chosen.rag.prompts),
+        judge=make_judge(
+            chosen.rag.judge,
+            prompts=chosen.rag.prompts,
+            timeout=call_timeout(chosen.rag.timeout, chosen.policy),
+        ),
     )
     moment = parse_as_of(as_of)
     result = anyio.run(

@@ -8,7 +8,8 @@ from grounded_rag.conversation.conversation import (
     Turn,
     Understood,
 )
-from grounded_rag.conversation.rewriting import PromptRewriter, RuleRewriter, stand_alone
+from grounded_rag.conversation.follow_ups import stand_alone
+from grounded_rag.conversation.rewriting import PromptRewriter, RuleRewriter
 
 __all__ = [
     "Conversation",

@@ -12,6 +12,7 @@ from anyio import to_thread
 from pydantic import Field, JsonValue
 
 from grounded_rag.answer import Answer
+from grounded_rag.conversation.follow_ups import stand_alone, why_left
 from grounded_rag.conversation.rewriting import PromptRewriter, RuleRewriter
 from grounded_rag.errors import GroundedRAGError, QuestionError
 from grounded_rag.events import Event, Final
@@ -20,6 +21,12 @@ from grounded_rag.types import Frozen, Instant
 if TYPE_CHECKING:
     from grounded_rag.rag import GroundedRAG
     from grounded_rag.receipts.findings import ReceiptCheck
+
+
+_NOTE = (
+    "One sentence where the rewriter failed, or where a question that seems to go on from another "
+    "was asked as it stands; empty otherwise."
+)
 
 
 class Outdated(Frozen):
@@ -41,6 +48,7 @@ class Understood(Frozen):
     question: str = Field(
         description="The same made self-standing; equal to `asked` where it stood alone."
     )
+    note: str = Field(default="", description=_NOTE)
 
 
 class Turn(Frozen):
@@ -51,6 +59,7 @@ class Turn(Frozen):
     answer: Answer = Field(
         description="The answer or the refusal; its `question` is the self-standing one."
     )
+    note: str = Field(default="", description=_NOTE)
     outdated: tuple[Outdated, ...] = Field(
         default=(),
         description="Earlier answers that were found not to hold any more when this was asked.",
@@ -185,8 +194,18 @@ class Conversation:
         if not question.strip():
             raise QuestionError("The question is empty.", hint="Ask something in plain words.")
         earlier = [turn.question for turn in self._turns]
-        written = await self._rewriter.rewrite(question, earlier=earlier)
-        return Understood(asked=question, question=written if written.strip() else question)
+        notes: list[str] = []
+        by_rules = isinstance(self._rewriter, RuleRewriter)
+        try:
+            written = await self._rewriter.rewrite(question, earlier=earlier)
+        except Exception as error:  # noqa: BLE001 - a rewriter may be foreign code
+            notes.append(f"The rewriter failed, so rules were used: {_words(error)}")
+            written, by_rules = stand_alone(question, earlier), True
+        if not written.strip():
+            written = question
+        if by_rules and earlier and written == question:
+            notes.append(why_left(question))
+        return Understood(asked=question, question=written, note=" ".join(filter(None, notes)))
 
     async def _outdated(self, as_of: Instant | str | None) -> tuple[Outdated, ...]:
         """Return the earlier answers that no longer hold and were not reported yet."""
@@ -202,7 +221,11 @@ class Conversation:
 
     def _took(self, understood: Understood, answer: Answer, outdated: tuple[Outdated, ...]) -> Turn:
         turn = Turn(
-            asked=understood.asked, question=understood.question, answer=answer, outdated=outdated
+            asked=understood.asked,
+            question=understood.question,
+            answer=answer,
+            note=understood.note,
+            outdated=outdated,
         )
         self._turns.append(turn)
         # Told with the turn: had the question failed, nobody would have heard of them.
@@ -211,12 +234,18 @@ class Conversation:
 
 
 def _default_rewriter(rag: GroundedRAG) -> Rewriter:
+    from grounded_rag.generate.citations_api import CitationsGenerator
     from grounded_rag.generate.structured import StructuredGenerator
 
     generator = rag.generator
-    if not isinstance(generator, StructuredGenerator):
+    if not isinstance(generator, StructuredGenerator | CitationsGenerator):
         return RuleRewriter()
-    return PromptRewriter(generator.model, client=generator.client)
+    return PromptRewriter(generator.model, client=generator.client, timeout=generator.timeout)
+
+
+def _words(error: Exception) -> str:
+    # Our own errors say what happened; foreign messages may hold anything.
+    return error.message if isinstance(error, GroundedRAGError) else f"{type(error).__name__}."
 
 
 def _check_again(

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from grounded_rag.config import MODEL_TIMEOUT
 from grounded_rag.errors import PromptError
 from grounded_rag.generate.clients import ModelCalls
 from grounded_rag.generate.messages import BuiltMessages
@@ -181,7 +182,7 @@ class ModelDecomposer:
         client: Any | None = None,
         prompts: Path | str | None = None,
         max_output_tokens: int = 2_048,
-        timeout: float = 60.0,
+        timeout: float = MODEL_TIMEOUT,
     ) -> None:
         """Choose a model; nothing is sent and no key is looked for yet.
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import anyio
 import anyio.to_thread
 
-from grounded_rag.config import DEFAULT_MODEL
+from grounded_rag.config import DEFAULT_MODEL, MODEL_TIMEOUT
 from grounded_rag.errors import QuestionError
 from grounded_rag.generate.clients import anthropic_client, is_asynchronous
 from grounded_rag.generate.messages import KnownLabels, asking_blocks, estimate_tokens
@@ -60,7 +60,7 @@ class CitationsGenerator:
         blocks: BlockForm = "document",
         max_output_tokens: int = 2_048,
         max_input_tokens: int = 24_000,
-        timeout: float = 90.0,
+        timeout: float = MODEL_TIMEOUT,
     ) -> None:
         """Choose model and limits; nothing is sent and no key is looked for yet.
 
@@ -89,6 +89,21 @@ class CitationsGenerator:
         self._timeout = timeout
         # A client keeps connections that belong to the loop they were first used in.
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+
+    @property
+    def model(self) -> str:
+        """The model, with its provider."""
+        return f"{_PROVIDER}/{self._model}"
+
+    @property
+    def client(self) -> Any | None:
+        """The client that was handed over, or None."""
+        return self._client
+
+    @property
+    def timeout(self) -> float:
+        """Most seconds for one call."""
+        return self._timeout
 
     @property
     def prompts(self) -> PromptSet:

@@ -26,6 +26,8 @@ from grounded_rag.protocols import Generation, GenerationRequest
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.types import Claim, Draft
 from grounded_rag.validity import current
+from grounded_rag.verification.passages import Passage
+from grounded_rag.verification.subject import missing_subject
 
 DEFAULT_THRESHOLD = -0.3
 """Log-odds from which a sentence counts as an answer: most right less wrong answers on `dev`."""
@@ -91,7 +93,7 @@ class ExtractiveGenerator:
         """SHA-256, hexadecimal, over the weights: confidences of others cannot be compared."""
         linear = (self._ranker.choice, self._ranker.confidence)
         parts = [(sorted(each.weights.items()), each.intercept) for each in linear]
-        return hashlib.sha256(json.dumps([parts, self._ranker.several]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
     def fingerprint_parts(self) -> tuple[str, ...]:
@@ -136,17 +138,18 @@ class ExtractiveGenerator:
             threshold: Confidence from which a part is answered; by default the generator's own.
         """
         threshold = self._threshold if threshold is None else threshold
-        candidates = find_candidates(request.chunks)
+        passages = [Passage(retrieved) for retrieved in request.chunks]
+        candidates = find_candidates(passages)
         parts = [span.of(request.question) for span in question_parts(request.question)]
         found = [
-            self._assess(part, question, candidates, request)
+            self._assess(part, question, candidates, passages, request)
             for part, question in zip(
                 parts, _analyse_parts([as_meant(part, candidates) for part in parts]), strict=True
             )
         ]
         if len(found) > 1 and all(one.confidence < threshold for one in found):
             whole = analyse(as_meant(request.question, candidates))
-            return (self._assess(request.question, whole, candidates, request),)
+            return (self._assess(request.question, whole, candidates, passages, request),)
         return tuple(found)
 
     def _assess(
@@ -154,19 +157,30 @@ class ExtractiveGenerator:
         part: str,
         question: Question,
         candidates: Sequence[Candidate],
+        passages: Sequence[Passage],
         request: GenerationRequest,
     ) -> Assessment:
         outdated = _outdated(request)
+
+        def is_beside(index: int) -> bool:
+            one = candidates[index]
+            passage = passages[one.chunk]
+            return missing_subject(part, one.statement, passage, passages) is not None
+
         selection = select(
             question,
             candidates,
             compare=partial(self._compare, question, candidates),
             ranker=self._ranker,
+            is_beside=is_beside,
             excluded=_said_before(candidates, request),
             outdated=outdated,
             successors=_successors(request, outdated),
         )
-        claims = [claim_of(i, candidates, request.chunks, question) for i in selection.indices]
+        claims = [
+            claim_of(index, candidates, passages, question, outdated=outdated)
+            for index in selection.indices
+        ]
         return Assessment(text=part, confidence=selection.confidence, claims=_without_parts(claims))
 
     def _compare(
@@ -217,8 +231,13 @@ def _without_parts(claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 
 def _within(claim: Claim, other: Claim) -> bool:
-    here, there = claim.citations[0], other.citations[0]
-    return here.chunk_id == there.chunk_id and here.quote in there.quote
+    return all(
+        any(
+            here.chunk_id == there.chunk_id and here.quote in there.quote
+            for there in other.citations
+        )
+        for here in claim.citations
+    )
 
 
 def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) -> frozenset[int]:
@@ -227,10 +246,14 @@ def _said_before(candidates: Sequence[Candidate], request: GenerationRequest) ->
         return frozenset()
     claims = [item.claim for item in request.reask.failed] + list(request.reask.kept)
     quotes = [citation.quote for claim in claims for citation in claim.citations]
+
+    def text(candidate: Candidate) -> str:
+        return request.chunks[candidate.chunk].chunk.text
+
     return frozenset(
         index
         for index, candidate in enumerate(candidates)
-        if any(_same(candidate.text, quote) for quote in quotes)
+        if any(_same(candidate.statement.span.of(text(candidate)), quote) for quote in quotes)
     )
 
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
-from grounded_rag.generate.candidates import Candidate, CandidateKind
+from grounded_rag.generate.candidates import Candidate
 from grounded_rag.generate.late_interaction import Likeness
 from grounded_rag.generate.question import (
     Question,
-    asks_guess,
     asks_opinion,
-    holds_kind,
     is_common,
     is_negated,
-    is_specific,
 )
 from grounded_rag.generate.ranking import Features
 from grounded_rag.resources import read_table
@@ -29,6 +25,7 @@ from grounded_rag.text.spelling import (
     suspects,
 )
 from grounded_rag.text.words import Word, content_words, guess_language, related, stem, tokenize
+from grounded_rag.verification.subject import covered_range
 
 _DERIVED = 0.8
 _SYNONYM = 0.6
@@ -40,7 +37,6 @@ _IN_PREVIOUS = 0.6
 # A name in the sentence before need not be what this one is about.
 _NAME_IN_PREVIOUS = 0.3
 _FOUND = 0.5
-_OPENING = 60
 _MOST_TERMS = 10
 _MOST_DEFINED = 20
 
@@ -48,17 +44,9 @@ _MOST_DEFINED = 20
 class Overlap:
     """The words of one question against all candidates, computed once."""
 
-    def __init__(
-        self,
-        question: Question,
-        candidates: Sequence[Candidate],
-        *,
-        outdated: frozenset[int] = frozenset(),
-    ) -> None:
+    def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self._question = question
-        self._outdated = outdated
         self._opinion = float(asks_opinion(question.text))
-        self._guess = float(asks_guess(question.text))
         self._candidates = candidates
         words: dict[str, str] = {}
         # Where the passages say that two names are one thing, a sentence with either has both.
@@ -75,7 +63,6 @@ class Overlap:
         self._chunks = {number: frozenset(stems) for number, stems in chunks.items()}
         # One pass for all sentences keeps this off the hot path.
         self._matches = [_matches(term.word, words) for term in question.terms]
-        self._names = {term.word.stem for term in question.terms if term.name}
 
     def recall(self, index: int) -> float:
         """Return the weighted share of terms that a candidate with its surroundings carries."""
@@ -85,14 +72,12 @@ class Overlap:
         """Measure a candidate; without an embedding `likeness` is all zeros."""
         question = self._question
         candidate = self._candidates[index]
-        own = self._own[index]
         found = self._found(index)
         chunk = self._chunks[candidate.chunk]
         whole = [
             max(value, strength(matches, chunk))
             for value, matches in zip(found, self._matches, strict=True)
         ]
-        opposites = _thesaurus().opposites
         terms = question.terms
         lacking = [1.0 - value for value in found]
         return Features(
@@ -105,40 +90,11 @@ class Overlap:
             negation_missing=float(question.negated and not is_negated(candidate.text)),
             number_missing=_worst(lacking, [term.number for term in terms]),
             name_missing=_worst(lacking, [term.name for term in terms]),
-            opposite=float(
-                any(
-                    strength(matches, own) < 1.0
-                    and not opposites.get(term.word.stem, frozenset()).isdisjoint(own)
-                    for term, matches in zip(terms, self._matches, strict=True)
-                )
-            ),
-            word_missing=max(
-                ((1.0 - value) * term.weight for value, term in zip(whole, terms, strict=True)),
-                default=0.0,
-            ),
             degree_missing=_worst(lacking, [term.degree for term in terms]),
-            kind_missing=(
-                1.0 - holds_kind(question, f"{candidate.context}\n{candidate.text}")
-                if is_specific(question.wanted)
-                else 0.0
-            ),
-            subject=float(not self._names.isdisjoint(_opening(candidate.text))),
             terms=min(_MOST_TERMS, sum(not term.borrowed for term in terms)),
             opinion=self._opinion,
-            guess=self._guess,
             rank=candidate.chunk,
-            outdated=float(candidate.chunk in self._outdated),
-            row=float(candidate.kind is CandidateKind.ROW),
         )
-
-    def lacks_own_words(self, index: int) -> bool:
-        """Whether a candidate carries only what a part of a question borrowed from another."""
-        values = [
-            value
-            for term, value in zip(self._question.terms, self._found(index), strict=True)
-            if not term.borrowed
-        ]
-        return bool(values) and len(values) < len(self._matches) and max(values) < _FOUND
 
     def missing(self, index: int) -> frozenset[str]:
         """Return the stems of names and numbers that a candidate does not carry."""
@@ -152,9 +108,10 @@ class Overlap:
         previous = self._candidates[index].previous
         before = self._own[previous] if previous is not None else frozenset[str]()
         found: list[float] = []
+        covered = covered_range(self._candidates[index].statement)
         for term, matches in zip(self._question.terms, self._matches, strict=True):
-            best = 0.0
-            if matches:
+            best = float(covered is not None and term.number and term.word.text.isdigit())
+            if matches and not best:
                 best = max(
                     strength(matches, self._own[index]),
                     _IN_HEADING * strength(matches, self._above[index]),
@@ -175,10 +132,6 @@ class Overlap:
 
 def _worst(lacking: Sequence[float], chosen: Sequence[bool]) -> float:
     return max((value for value, take in zip(lacking, chosen, strict=True) if take), default=0.0)
-
-
-def _opening(text: str) -> frozenset[str]:
-    return frozenset(word.stem for word in content_words(text[:_OPENING])[:3])
 
 
 def _defined(candidates: Sequence[Candidate]) -> tuple[Abbreviation, ...]:
@@ -218,7 +171,7 @@ def _matches(word: Word, vocabulary: Mapping[str, str]) -> Matches:
     passages: a typing error near the end of a word can change its stem altogether.
     """
     found: dict[str, float] = {}
-    alike = _thesaurus().synonyms.get(word.stem, frozenset())
+    alike = _synonyms().get(word.stem, frozenset())
     for term, lower in vocabulary.items():
         if term == word.stem:
             found[term] = 1.0
@@ -256,35 +209,18 @@ def is_typo(left: str, right: str) -> bool:
     return shorter[at:] == longer[at + 1 :]
 
 
-class _Thesaurus(NamedTuple):
-    """Stems of words of like and of opposite meaning, by stem."""
-
-    synonyms: Mapping[str, frozenset[str]]
-    opposites: Mapping[str, frozenset[str]]
-
-
 @cache
-def _thesaurus() -> _Thesaurus:
-    lists = read_table("thesaurus")
-    alike = [(_stems_of(row), _stems_of(row)) for row in lists["synonyms"]]
-    sides = [row.split(" / ") for row in lists["opposites"]]
-    against = [(_stems_of(left), _stems_of(right)) for left, right in sides]
-    days = frozenset(map(stem, lists["days"]))
-    against += [(days, days)]
-    return _Thesaurus(synonyms=_table(alike), opposites=_table(against))
+def _synonyms() -> Mapping[str, frozenset[str]]:
+    """Return the stems of words of like meaning, by stem."""
+    found: dict[str, frozenset[str]] = {}
+    for row in map(_stems_of, read_table("thesaurus")["synonyms"]):
+        for word in row:
+            found[word] = found.get(word, frozenset()) | row - {word}
+    return found
 
 
 def _stems_of(words: str) -> frozenset[str]:
     return frozenset(map(stem, words.split()))
-
-
-def _table(pairs: Sequence[tuple[frozenset[str], frozenset[str]]]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for left, right in pairs:
-        for here, there in ((left, right), (right, left)):
-            for word in here:
-                found.setdefault(word, set()).update(there)
-    return {word: frozenset(others - {word}) for word, others in found.items()}
 
 
 def as_meant(question: str, candidates: Sequence[Candidate]) -> str:

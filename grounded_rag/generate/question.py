@@ -1,4 +1,4 @@
-"""What a question asks for: its terms with their weight, and the kind of answer it wants."""
+"""What a question asks for: its terms, each with its weight."""
 
 from __future__ import annotations
 
@@ -7,30 +7,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
 from grounded_rag.resources import data_file, read_table
-from grounded_rag.text.numbers import find_quantities
-from grounded_rag.text.quantities import Quantity
 from grounded_rag.text.words import Word, content_words, guess_language, tokenize
-
-
-class Wanted(Enum):
-    """Kind of answer that a question asks for, as far as its words show."""
-
-    NUMBER = "number"
-    MONEY = "money"
-    PERCENT = "percent"
-    DATE = "date"
-    TIME = "time"
-    DURATION = "duration"
-    PERSON = "person"
-    PLACE = "place"
-    REASON = "reason"
-    YES_NO = "yes or no"
-    ANYTHING = "anything"
 
 
 class _Words(NamedTuple):
@@ -38,9 +19,6 @@ class _Words(NamedTuple):
     degrees: frozenset[str]
     days_and_months: frozenset[str]
     opinion: re.Pattern[str]
-    guess: re.Pattern[str]
-    wanted: Mapping[Wanted, re.Pattern[str]]
-    hints: Mapping[Wanted, re.Pattern[str]]
 
 
 @cache
@@ -51,12 +29,6 @@ def _words() -> _Words:
         degrees=frozenset(lists["degrees"]),
         days_and_months=frozenset(lists["days_and_months"]),
         opinion=_any_of(lists["opinion"]),
-        guess=_any_of(lists["guess"]),
-        wanted={Wanted[kind.upper()]: _any_of(found) for kind, found in lists["wanted"].items()},
-        hints={
-            Wanted[kind.upper()]: _any_of([rf"\b(?:{'|'.join(found)})\b"])
-            for kind, found in lists["hints"].items()
-        },
     )
 
 
@@ -86,7 +58,6 @@ class Question:
     text: str
     terms: tuple[Term, ...]  # Content words, question words left out
     stems: frozenset[str]  # Of all its words
-    wanted: Wanted
     negated: bool  # It asks for what is not the case
 
     @property
@@ -142,7 +113,6 @@ def analyse(question: str) -> Question:
         text=question,
         terms=terms,
         stems=frozenset(word.stem for word in tokens),
-        wanted=_wanted(question),
         negated=bool(_NEGATION.search(question)),
     )
 
@@ -150,11 +120,6 @@ def analyse(question: str) -> Question:
 def asks_opinion(question: str) -> bool:
     """Whether a question asks for advice or an opinion ("should I …", "which is better for me")."""
     return _words().opinion.search(question[:_LONGEST]) is not None
-
-
-def asks_guess(question: str) -> bool:
-    """Whether a question asks for a guess or an estimate ("ballpark", "if you had to bet")."""
-    return _words().guess.search(question[:_LONGEST]) is not None
 
 
 def is_negated(text: str) -> bool:
@@ -183,14 +148,6 @@ def _vocabulary() -> Mapping[str, int]:
     return vocabulary
 
 
-def _wanted(question: str) -> Wanted:
-    question = question[:_LONGEST]
-    for wanted, pattern in _words().wanted.items():
-        if pattern.search(question):
-            return wanted
-    return Wanted.ANYTHING
-
-
 def _counted(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
     """Return the starts of the words for what is counted: "how many *keys*"."""
     found: set[int] = set()
@@ -208,84 +165,3 @@ def _heads(question: str, tokens: tuple[Word, ...]) -> frozenset[int]:
         if following is not None and following.content and following.lower not in asking:
             found.add(following.start)
     return frozenset(found)
-
-
-_YEAR = re.compile(r"(?:1\d|20)\d\d(?:s)?|\d{3}")
-_RARE = 0.75
-_BY_WORDS_ONLY = 0.6
-_QUANTITIES = (
-    Wanted.NUMBER,
-    Wanted.MONEY,
-    Wanted.PERCENT,
-    Wanted.DATE,
-    Wanted.TIME,
-    Wanted.DURATION,
-)
-
-
-def is_specific(wanted: Wanted) -> bool:
-    """Whether the question asks for a kind of answer that can be looked for."""
-    return wanted not in (Wanted.ANYTHING, Wanted.YES_NO)
-
-
-def holds_kind(question: Question, text: str) -> float:
-    """Return how clearly `text` holds the asked-for kind, beyond what the question says itself.
-
-    1.0 stands for a number with the right unit, a date, a name, and wherever no particular kind
-    is asked for; less where only words hint at it.
-    """
-    wanted = question.wanted
-    if not is_specific(wanted):
-        return 1.0
-    if wanted in _QUANTITIES:
-        own = [
-            quantity
-            for quantity in find_quantities(text)
-            if not {word.stem for word in tokenize(quantity.text)} <= question.stems
-        ]
-        best = max((_fit(wanted, quantity) for quantity in own), default=0.0)
-        if best:
-            return best
-    elif wanted in (Wanted.PERSON, Wanted.PLACE) and _has_new_name(question, text):
-        return 1.0
-    pattern = _words().hints.get(wanted)
-    found = pattern is not None and pattern.search(text) is not None
-    if wanted is Wanted.REASON:
-        return float(found)
-    return _BY_WORDS_ONLY if found else 0.0
-
-
-def _has_new_name(question: Question, text: str) -> bool:
-    for number, word in enumerate(tokenize(text)):
-        if not word.text[:1].isupper() or word.stem in question.stems or not word.content:
-            continue
-        if number > 0 or word_weight(word.lower) > _RARE:
-            return True
-    return False
-
-
-def _is_currency(quantity: Quantity) -> bool:
-    return quantity.unit in ("cent", "penny", "pound") or (
-        len(quantity.unit) == 3 and quantity.unit.isupper()
-    )
-
-
-def _fit(wanted: Wanted, quantity: Quantity) -> float:
-    """Return how well a quantity answers the question for one kind, 0 to 1."""
-    bare = quantity.kind in ("number", "fraction")
-    lasts = quantity.unit in ("s", "month")
-    if wanted is Wanted.NUMBER:
-        return float(bare)
-    if wanted is Wanted.TIME:
-        return float(quantity.kind == "time")
-    if wanted is Wanted.PERCENT:
-        return 1.0 if quantity.unit == "%" else 0.3 * bare
-    if wanted is Wanted.MONEY:
-        money = _is_currency(quantity) or quantity.unit == "%"
-        return 1.0 if money else 0.4 * (quantity.kind == "number")
-    if wanted is Wanted.DURATION:
-        return 1.0 if lasts else 0.6 * (quantity.kind == "date")
-    year = (
-        quantity.kind == "number" and not quantity.unit and _YEAR.fullmatch(quantity.text.strip())
-    )
-    return float(quantity.kind == "date" or lasts or bool(year))

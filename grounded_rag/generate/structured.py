@@ -7,6 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any, Literal
 
+from grounded_rag.config import MODEL_TIMEOUT
 from grounded_rag.generate.clients import ModelCalls
 from grounded_rag.generate.messages import BuiltMessages, build_messages
 from grounded_rag.generate.prompts import PromptSet
@@ -50,7 +51,7 @@ class StructuredGenerator:
         prompts: PromptSet | Path | str | None = None,
         max_output_tokens: int = 2_048,
         max_input_tokens: int = 24_000,
-        timeout: float = 90.0,
+        timeout: float = MODEL_TIMEOUT,
         max_schema_retries: int = 1,
         quote_mode: QuoteMode = "copy",
     ) -> None:
@@ -93,6 +94,11 @@ class StructuredGenerator:
     def client(self) -> Any | None:
         """The client that was handed over, or None."""
         return self._calls.client
+
+    @property
+    def timeout(self) -> float:
+        """Most seconds for one call."""
+        return self._calls.timeout
 
     @property
     def prompts(self) -> PromptSet:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from grounded_rag.config import DEFAULT_MODEL
+from grounded_rag.config import DEFAULT_MODEL, MODEL_TIMEOUT
 from grounded_rag.errors import ConfigError, GroundedRAGError
 from grounded_rag.generate.clients import ModelCalls, Reply, connect
 from grounded_rag.generate.messages import BuiltMessages, estimate_tokens
@@ -56,7 +56,7 @@ class LLMJudge:
         background: bool | None = None,
         max_output_tokens: int = 2_048,
         max_input_tokens: int = 24_000,
-        timeout: float = 60.0,
+        timeout: float = MODEL_TIMEOUT,
     ) -> None:
         """Choose model and limits; nothing is sent and no key is looked for yet.
 
@@ -160,9 +160,9 @@ class LLMJudge:
 
     def _ballot(self, request: JudgeRequest, reply: Reply[JudgeAnswer]) -> Ballot:
         if isinstance(reply.parsed, Verdicts):
-            return read_verdicts(request.items, reply.parsed)
+            return read_verdicts(request.items, reply.parsed, context=request.context)
         if isinstance(reply.parsed, WholeVerdict):
-            return read_whole(request.items, reply.parsed)
+            return read_whole(request.items, reply.parsed, context=request.context)
         return unsaid(request.items, _trouble(reply.ending))
 
     def _body(self, request: JudgeRequest) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class LLMRelevanceJudge:
         *,
         client: Any | None = None,
         prompts: Path | str | None = None,
-        timeout: float = 30.0,
+        timeout: float = MODEL_TIMEOUT,
     ) -> None:
         """Choose a model; nothing is sent and no key is looked for yet.
 

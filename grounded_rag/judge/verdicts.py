@@ -14,7 +14,8 @@ from grounded_rag.errors import PromptError
 from grounded_rag.generate.prompts import versioned_prompt
 from grounded_rag.generate.schema import decoded
 from grounded_rag.protocols import Grade, JudgeItem, Opinion
-from grounded_rag.resources import prompts_dir
+from grounded_rag.resources import prompts_dir, read_table
+from grounded_rag.text.words import guess_language, tokenize
 from grounded_rag.types import Frozen
 from grounded_rag.verification.deciders import unfounded
 
@@ -160,9 +161,20 @@ def unsaid(items: Sequence[JudgeItem], detail: str) -> Ballot:
     return (Opinion(grade=None, detail=detail),) * len(items)
 
 
-def read_verdicts(items: Sequence[JudgeItem], answer: Verdicts) -> Ballot:
-    """Return the opinion on each claim, numbered from 1; two grades for one claim are none."""
-    return tuple(_opinion(number, answer) for number in range(1, len(items) + 1))
+def read_verdicts(
+    items: Sequence[JudgeItem], answer: Verdicts, *, context: Sequence[str] = ()
+) -> Ballot:
+    """Return the opinion on each claim, numbered from 1; two grades for one claim are none.
+
+    Args:
+        items: The claims.
+        answer: What the judge answered.
+        context: The cited passages with title and headings, where a name of a claim may stand.
+    """
+    return tuple(
+        _grounded(item, _opinion(number, answer), context)
+        for number, item in enumerate(items, start=1)
+    )
 
 
 def _opinion(number: int, answer: Verdicts) -> Opinion:
@@ -176,7 +188,9 @@ def _opinion(number: int, answer: Verdicts) -> Opinion:
     return Opinion(grade=grades.pop(), rests_on=tuple(words))
 
 
-def read_whole(items: Sequence[JudgeItem], answer: WholeVerdict) -> Ballot:
+def read_whole(
+    items: Sequence[JudgeItem], answer: WholeVerdict, *, context: Sequence[str] = ()
+) -> Ballot:
     """Return what a verdict on the whole answer says about each claim.
 
     Support of the whole is support of every claim for which words of its own evidence were
@@ -187,7 +201,8 @@ def read_whole(items: Sequence[JudgeItem], answer: WholeVerdict) -> Ballot:
     if grade is None:
         return unsaid(items, "The judge gave no verdict.")
     if len(items) == 1:
-        return (Opinion(grade=grade, rests_on=tuple(answer.rests_on)),)
+        opinion = Opinion(grade=grade, rests_on=tuple(answer.rests_on))
+        return (_grounded(items[0], opinion, context),)
     if grade is not Grade.SUPPORTED:
         detail = (
             "The judge does not find the answer as a whole supported, and was not asked which "
@@ -198,7 +213,7 @@ def read_whole(items: Sequence[JudgeItem], answer: WholeVerdict) -> Ballot:
     missing = unfounded(everything, answer.rests_on)
     if missing is not None:
         return unsaid(items, f"The judge's verdict is void: {missing}.")
-    return tuple(_share(item, answer.rests_on) for item in items)
+    return tuple(_grounded(item, _share(item, answer.rests_on), context) for item in items)
 
 
 def _share(item: JudgeItem, rests_on: Sequence[str]) -> Opinion:
@@ -206,6 +221,42 @@ def _share(item: JudgeItem, rests_on: Sequence[str]) -> Opinion:
     if not own:
         return Opinion(grade=None, detail="The judge named no words of this claim's evidence.")
     return Opinion(grade=Grade.SUPPORTED, rests_on=own)
+
+
+def _grounded(item: JudgeItem, opinion: Opinion, context: Sequence[str]) -> Opinion:
+    """Void support for a claim with a day or a name that its source does not have.
+
+    A weak judge says "supported" about whatever is like its evidence: another day or place. A day
+    must stand where the grade rests, a name there or in the passage, whose title may have it
+    alone. Numbers have a check of their own, which no judge can overrule.
+    """
+    if opinion.grade is not Grade.SUPPORTED:
+        return opinion
+    ground = [
+        text
+        for text in item.evidence
+        if any(unfounded([text], [words]) is None for words in opinion.rests_on)
+    ]
+    missing = _missing(item.claim, ground, context)
+    if not ground or missing is None:
+        return opinion
+    detail = f"The judge's verdict is void: what it rests on does not say “{missing}”."
+    return Opinion(grade=None, detail=detail)
+
+
+def _missing(claim: str, ground: Sequence[str], context: Sequence[str]) -> str | None:
+    """Return the first day, month or name of a claim that its source lacks, or None."""
+    days = frozenset(read_table("questions")["days_and_months"])
+    held = {word.stem for text in ground for word in tokenize(text)}
+    named = held | {word.stem for text in context for word in tokenize(text)}
+    # German writes every noun with a capital.
+    cased = guess_language(claim) != "de"
+    for number, word in enumerate(tokenize(claim)):
+        opens = number == 0 or claim[: word.start].rstrip(" \"'“‘(")[-1:] in ".!?:"
+        name = cased and not opens and word.text[:1].isupper() and word.text != "I"
+        if (word.lower in days and word.stem not in held) or (name and word.stem not in named):
+            return word.text
+    return None
 
 
 def majority(items: Sequence[JudgeItem], ballots: Sequence[Ballot]) -> Ballot:

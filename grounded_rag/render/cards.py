@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote, urlsplit
 
 from grounded_rag.receipts.interchange import is_web, text_fragment_link
@@ -84,7 +84,7 @@ class AnswerCards(Frozen):
     claims: tuple[MarkedClaim, ...] = ()
     support: str = ""  # on what the claims rest, in words
     cards: tuple[SourceCard, ...] = ()
-    remarks: tuple[Badge, ...] = ()  # that belong to no numbered source
+    remarks: tuple[Badge, ...] = ()  # that belong to no numbered source, or to several at once
 
     @property
     def mixed(self) -> bool:
@@ -124,7 +124,10 @@ def lay_out(answer: AnswerData) -> AnswerCards:
         ),
         support=support_of_all(answer.claims),
         cards=cards,
-        remarks=_badges((flag for flag in answer.flags if flag.chunk_id not in cited), known),
+        remarks=(
+            *_badges((flag for flag in answer.flags if flag.chunk_id not in cited), known),
+            *_undated(answer),
+        ),
     )
 
 
@@ -136,7 +139,11 @@ def _card(
 ) -> SourceCard:
     located = reference.located
     claims = [answer.claims[index] for index in reference.claims]
-    flags = [flag for flag in answer.flags if flag.chunk_id == located.chunk_id]
+    flags = [
+        flag
+        for flag in answer.flags
+        if flag.chunk_id == located.chunk_id and flag.kind is not FlagKind.UNDATED
+    ]
     return SourceCard(
         number=reference.number,
         title=chunk.title or chunk.chunk.doc_id,
@@ -147,6 +154,22 @@ def _card(
         segments=segments(chunk.chunk.text, located.chunk_span),
         badges=_badges(flags, known),
     )
+
+
+def _undated(answer: AnswerData) -> Iterator[Badge]:
+    """Yield one badge for all cited sources without a date: most corpora have many of them."""
+    marks: dict[str, dict[str, None]] = {}
+    for flag in answer.flags:
+        for reference in answer.references:
+            if flag.kind is FlagKind.UNDATED and reference.located.chunk_id == flag.chunk_id:
+                marks.setdefault(flag.detail, {})[f"[{reference.number}]"] = None
+    for detail, numbers in marks.items():
+        told = f"{detail.removesuffix('.')}: {' '.join(numbers)}."
+        yield Badge(
+            kind=FlagKind.UNDATED,
+            label=str(FlagKind.UNDATED),
+            detail=told if len(answer.references) > 1 else detail,
+        )
 
 
 def governing(

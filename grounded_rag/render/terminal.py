@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from grounded_rag.render.cards import IN_SOURCE_WORDS, Badge, MarkedClaim, SourceCard, lay_out
-from grounded_rag.types import AnswerData, Flag
+from grounded_rag.types import AnswerData, Flag, FlagKind
 from grounded_rag.types.display import one_line, safe
 
 _STYLES = {True: "black on bright_yellow", False: ""}
@@ -61,7 +61,7 @@ def answer_lines(answer: AnswerData) -> RenderableType:
         Text(f"  not answered: {one_line(part)}", style="yellow") for part in answer.unanswered
     )
     parts.extend(Padding(_card(card), (0, 0, 0, 2)) for card in cards.cards)
-    parts.extend(_badge(badge) for badge in cards.remarks)
+    parts.extend(map(_said_of_several, cards.remarks))
     return Group(*parts)
 
 
@@ -97,6 +97,13 @@ def _card(card: SourceCard) -> RenderableType:
         # The marks stay readable where there are no colours: in a pipe, in a log.
         quote.append(f"“{text}”" if segment.quoted else text, style=_STYLES[segment.quoted])
     return Group(line, Padding(quote, (0, 0, 0, 4)), *map(_badge, card.badges))
+
+
+def _said_of_several(badge: Badge) -> RenderableType:
+    if badge.kind is not FlagKind.UNDATED:
+        return _badge(badge)
+    # Many documents have no date: that is told, and is no alarm.
+    return Text(f"  {badge.label}: {one_line(badge.detail)}", style="dim")
 
 
 def _badge(badge: Badge) -> Text:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from grounded_rag.resources import read_table
+from grounded_rag.text.code import code_blocks
 from grounded_rag.text.quantities import lookup
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Span
@@ -74,7 +75,7 @@ def sentence_bounds(text: str) -> list[tuple[int, int]]:
     """Return start and end of each sentence; `split_sentences` without the types."""
     bounds: list[tuple[int, int]] = []
     for unit in group_units(text):
-        if unit.kind in (LineKind.ROW, LineKind.DELIMITER, LineKind.RULE):
+        if unit.kind in (LineKind.ROW, LineKind.DELIMITER, LineKind.RULE, LineKind.CODE):
             bounds.append((unit.start, unit.end))
         else:
             split_unit(text, unit.start, unit.end, bounds)
@@ -232,6 +233,7 @@ class LineKind(Enum):
     ROW = "row"
     DELIMITER = "delimiter"
     LABEL = "label"
+    CODE = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +262,18 @@ def classify_lines(text: str) -> list[Line]:
     lines: list[Line] = []
     contents: list[str] = []
     offset = 0
+    blocks = iter(code_blocks(text))
+    block = next(blocks, None)
     for raw in text.splitlines(keepends=True):
         content = raw.strip()
         start = offset + len(raw) - len(raw.lstrip()) if content else offset
-        lines.append(Line(start, start + len(content), _kind(content)))
-        contents.append(content)
+        while block is not None and block.outer.end <= offset:
+            block = next(blocks, None)
+        # A blank line inside of code is a line of it.
+        is_code = block is not None and block.outer.start <= offset
+        kind = LineKind.CODE if is_code else _kind(content)
+        lines.append(Line(start, start + len(content), kind))
+        contents.append("" if is_code else content)
         offset += len(raw)
     _mark_neighbours(lines, contents)
     return lines
@@ -275,7 +284,13 @@ def group_units(text: str) -> list[Unit]:
     units: list[Unit] = []
     opened = False
     number: str | None = None
+    blocks = iter(code_blocks(text))
     for line in classify_lines(text):
+        if line.kind is LineKind.CODE:
+            if not units or units[-1].end <= line.start:
+                units.append(Unit(line.start, next(blocks).outer.end, LineKind.CODE))
+                opened = False
+            continue
         if line.kind is LineKind.BLANK:
             opened = False
             continue
@@ -436,10 +451,13 @@ def listed(parts: Sequence[str]) -> str:
     return line.rstrip(_LEAVES_OFF)
 
 
-def told_row(label: str, pairs: Sequence[tuple[str, str]]) -> str:
-    """Return a table row in words: "Single room, Weekday: 80 EUR; Sunday: 95 EUR".
+def told_row(label: str, pairs: Sequence[tuple[str, str]], *, name: str = "") -> str:
+    """Return a table row in words: "Room: Single; Weekday: 80 EUR; Sunday: 95 EUR".
 
-    The label is its first cell; the pairs are names of columns, each with its cell.
+    The label is its first cell, whose column may have a `name`; the pairs are names of the other
+    columns, each with its cell. Without a name it is "Single, Weekday: 80 EUR; Sunday: 95 EUR".
     """
-    told = "; ".join(f"{name}: {cell}" for name, cell in pairs)
+    told = "; ".join(f"{column}: {cell}" for column, cell in pairs)
+    if name and label:
+        return "; ".join(part for part in (f"{name}: {label}", told) if part)
     return ", ".join(part for part in (label.rstrip("."), told) if part)

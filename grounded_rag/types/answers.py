@@ -175,6 +175,11 @@ class AnswerData(Frozen):
     unanswered: tuple[str, ...] = Field(
         default=(), description="Parts of the question that stay open, as spans of the question."
     )
+    dropped: int = Field(
+        default=0,
+        ge=0,
+        description="Claims of the draft that failed and are left out; the trace has them.",
+    )
     refusal: Refusal | None = Field(default=None, description="Why it was refused, or None.")
     flags: tuple[Flag, ...] = Field(
         default=(), description="Remarks on shipped claims: staleness, conflict, ambiguity."

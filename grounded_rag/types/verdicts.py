@@ -372,7 +372,11 @@ class ClaimVerdict(Frozen):
         ),
     )
     withheld: Reason | None = Field(
-        default=None, description="Why nothing may ship in its place; None where something may."
+        default=None,
+        description=(
+            "Why nothing may ship in its place, or, of a supported claim, that it is about "
+            "something else than the question and does not ship; None where something may."
+        ),
     )
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from grounded_rag.errors import DraftError
-from grounded_rag.text.sentences import split_sentences
+from grounded_rag.text.sentences import question_parts, split_sentences
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, Claim, Draft, Problem
 from grounded_rag.verification.cleaning import clean_text, is_clean, names_nothing, without_unseen
@@ -385,8 +385,9 @@ def _encodable(text: str) -> bool:
 def open_parts(draft: Draft, question: str | None) -> tuple[tuple[str, ...], list[Problem]]:
     """Return the parts of the question that a draft leaves open, and a problem for each other.
 
-    A part has to stand in the question. Beside claims, a part that is the whole question leaves
-    nothing open: the claims answer it.
+    A part has to stand in the question; one in other words stands for the part of the question
+    that shares most words with it. Beside claims, a part that is the whole question leaves nothing
+    open: the claims answer it.
     """
     if not draft.unanswered:
         return (), []
@@ -399,6 +400,9 @@ def open_parts(draft: Draft, question: str | None) -> tuple[tuple[str, ...], lis
         if question is not None and part in question:
             kept.append(part)
             continue
+        nearest = _nearest_part(part, question or "")
+        if nearest is not None and nearest not in kept:
+            kept.append(nearest)
         problems.append(
             Problem(
                 reason="unanswered_not_in_question",
@@ -407,6 +411,15 @@ def open_parts(draft: Draft, question: str | None) -> tuple[tuple[str, ...], lis
             )
         )
     return tuple(kept), problems
+
+
+def _nearest_part(part: str, question: str) -> str | None:
+    """Return the part of a question of several that shares most words with another wording."""
+    words = {word.stem for word in content_words(part)}
+    parts = [span.of(question) for span in question_parts(question)]
+    shared = [len(words & {word.stem for word in content_words(each)}) for each in parts]
+    most = max(shared)
+    return parts[shared.index(most)] if len(parts) > 1 and most else None
 
 
 def _letters(text: str) -> str:

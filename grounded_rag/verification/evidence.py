@@ -59,7 +59,7 @@ def ground_of(
 ) -> Ground | None:
     """Return what a claim is judged on; None where one of its citations has no usable place."""
     pieces: list[EvidencePiece] = []
-    evidence: dict[tuple[str, int], Evidence] = {}
+    evidence: dict[tuple[str, Span], Evidence] = {}
     for check in citations:
         located = check.located
         if located is None or check.problem is not None:
@@ -68,7 +68,7 @@ def ground_of(
         span = located.chunk_span
         found = statements_at(passage, span.start, span.end)
         for each in found:
-            evidence.setdefault((passage.id, each.statement.span.start), Evidence(each, passage))
+            evidence.setdefault((passage.id, each.statement.span), Evidence(each, passage))
         stated = _stated(found, passage, span)
         pieces.append(
             EvidencePiece.trusted(

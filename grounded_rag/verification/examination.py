@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from grounded_rag.protocols import SupportCheck
+from grounded_rag.protocols import ClaimCase, SupportCheck
 from grounded_rag.resources import default_refusal
 from grounded_rag.types import (
     Claim,
@@ -34,7 +34,7 @@ from grounded_rag.verification.flags import (
 )
 from grounded_rag.verification.folding import FoldedText, fold
 from grounded_rag.verification.passages import Passages, read_chunks
-from grounded_rag.verification.restating import with_restatements
+from grounded_rag.verification.restating import with_restatements, without_the_unasked
 from grounded_rag.verification.rules import Rules
 from grounded_rag.verification.verbatim import apart
 from grounded_rag.verification.verdict import judge_claim
@@ -202,9 +202,13 @@ def _settled(draft: Draft, run: _Run, checked: Sequence[_Checked]) -> Examinatio
     if draft.prose:
         problems += uncited_sentences(draft.prose, [claim.text for claim in draft.claims])
     flags: list[Flag] = []
+    told: list[tuple[int, ClaimCase]] = []
     for index, (verdict, ground) in enumerate(checked):
         if ground is not None and (verdict.supported or verdict.restatements):
             flags += dict.fromkeys(_flags(index, verdict, ground, run))
+            told.append((index, _as_told(ground.case, verdict)))
+    if run.checks and len(run.passages) > 1:
+        flags += conflict_flags(told, run.passages, as_of=run.as_of)
     claims = tuple(each.verdict for each in checked)
     verification = Verification.trusted(
         claims=claims,
@@ -270,8 +274,10 @@ def _judged(
         spans_only=run.rules.spans_only,
         repaired=repaired,
     )
-    if ground is None or (verdict.supported and not ground.verbatim.bare):
+    if ground is None:
         return verdict
+    if verdict.supported and not ground.verbatim.bare:
+        return without_the_unasked(verdict, ground, run.passages, question=run.question)
     # A sentence with a pronoun is what stands there; shown, it brings the one before it along.
     return with_restatements(
         verdict,
@@ -292,17 +298,16 @@ def _flags(index: int, verdict: ClaimVerdict, ground: Ground, run: _Run) -> list
         if run.as_of is not None:
             found += staleness_flags(index, piece.chunk, as_of=run.as_of, max_age=run.rules.max_age)
     found += wording_flags(index, case, verdict)
-    if run.checks and len(run.passages) > 1:
-        told = case
-        if verdict.restatement is not None:
-            # The reader is told the statement, so a rival of that is the one to name.
-            claim = case.claim.model_copy(update={"text": verdict.restatement})
-            told = case.model_copy(update={"claim": claim})
-        found += conflict_flags(
-            index, told, [passage.retrieved for passage in run.passages], as_of=run.as_of
-        )
     found += unconfirmed_flag(index, verdict)
     return found
+
+
+def _as_told(case: ClaimCase, verdict: ClaimVerdict) -> ClaimCase:
+    """Return a claim as the reader is told it: a rival of its restatement is the one to name."""
+    if verdict.restatement is None:
+        return case
+    claim = case.claim.model_copy(update={"text": verdict.restatement})
+    return case.model_copy(update={"claim": claim})
 
 
 def _beside_refusal(verdict: ClaimVerdict) -> ClaimVerdict:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grounded_rag.protocols import ClaimCase
 from grounded_rag.resources import read_table
 from grounded_rag.types import ClaimVerdict, Flag, FlagKind, Instant, Located, RetrievedChunk, Tier
 from grounded_rag.validity import staleness
-from grounded_rag.verification.passages import Passage
+from grounded_rag.verification.passages import Passage, Passages
 from grounded_rag.verification.presentation import DAMAGED
+
+if TYPE_CHECKING:
+    from grounded_rag.verification.support import Conflict
 
 CONFIDENCE_CHECK = "token_confidence"
 """Name of the filter that looks at the model's own doubts."""
@@ -108,29 +112,37 @@ def staleness_flags(
 
 
 def conflict_flags(
-    index: int, case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: Instant | None
+    cases: Iterable[tuple[int, ClaimCase]], passages: Passages, *, as_of: Instant | None
 ) -> Iterator[Flag]:
-    """Yield one flag where other current sources say something else than the evidence."""
+    """Yield a flag for each claim whose evidence other current sources contradict.
+
+    What two claims would say of the same sources, from either side, is said of the first.
+    """
     from grounded_rag.verification.support import find_conflicts
 
-    try:
-        conflicts = find_conflicts(case, chunks, as_of=as_of)
-    except Exception:  # noqa: BLE001 - a remark that cannot be made must not cost the answer
-        return
-    if conflicts:
+    titles = {p.id: p.retrieved.title or p.chunk.doc_id for p in passages}
+    told: set[frozenset[tuple[str, str]]] = set()
+    for index, case in cases:
+        conflicts: tuple[Conflict, ...] = ()
+        # A remark that cannot be made must not cost the answer.
+        with suppress(Exception):
+            conflicts = find_conflicts(case, passages, as_of=as_of)
         cited = case.evidence[0].located
-        titles = {c.chunk.id: c.title or c.chunk.doc_id for c in chunks}
-        yield Flag(
-            kind=FlagKind.CONFLICT,
-            claim=index,
-            chunk_id=cited.chunk_id,
-            doc_id=cited.doc_id,
-            detail=" ".join(
-                f"{titles.get(conflict.chunk_id, conflict.chunk_id)} {conflict.detail}"
-                for conflict in conflicts
-            ),
-            related=tuple(conflict.chunk_id for conflict in conflicts),
-        )
+        new: dict[frozenset[tuple[str, str]], Conflict] = {}
+        for each in conflicts:
+            sides = frozenset({(cited.doc_id, each.ours), (each.doc_id, each.theirs)})
+            if sides not in told:
+                new.setdefault(sides, each)
+        told.update(new)
+        if new:
+            yield Flag(
+                kind=FlagKind.CONFLICT,
+                claim=index,
+                chunk_id=cited.chunk_id,
+                doc_id=cited.doc_id,
+                detail=" ".join(f"{titles[each.chunk_id]} {each.detail}" for each in new.values()),
+                related=tuple(each.chunk_id for each in new.values()),
+            )
 
 
 def _flag(index: int, located: Located, kind: FlagKind, detail: str) -> Flag:

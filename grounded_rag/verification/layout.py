@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from grounded_rag.text.code import CodeBlock, code_blocks
 from grounded_rag.text.sentences import Line, LineKind, classify_lines, group_units, split_unit
 
 BLANK = re.compile(r"\n[ \t\r]*\n")
@@ -43,7 +44,9 @@ _start = itemgetter(0)
 
 
 class Sentence(NamedTuple):
-    """One sentence of a passage, or a whole table row or heading.
+    """One sentence of a passage, or a whole table row, heading or block of code.
+
+    The unit of a block of code has its fences, the sentence has the code alone.
 
     Attributes:
         start: First code point.
@@ -71,11 +74,12 @@ class TableLines(NamedTuple):
 class Layout:
     """The sentences of a passage and how they lie in it."""
 
-    __slots__ = ("_bounds", "_headings", "_made", "_outer", "_runs", "_tables", "text")
+    __slots__ = ("_bounds", "_code", "_headings", "_made", "_outer", "_runs", "_tables", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._bounds = _blocks(text)
+        self._code = {block.outer.start: block for block in code_blocks(text)}
+        self._bounds = _blocks(text, self._code.values())
         self._made: list[list[Sentence] | None] = [None] * len(self._bounds)
         self._runs: dict[Position, tuple[Position, Position]] = {}
         self._outer: dict[Position, Position | None] = {}
@@ -200,8 +204,11 @@ class Layout:
         """Yield where each heading is complete, with it and the headings that it lies under."""
         marked: list[tuple[str, int]] = []
         for start, end in self._bounds:
+            if start in self._code:
+                continue
             lines = self.text[start:end].split("\n")
-            if len(lines) == 1 and _reads_as_heading(line := lines[0].strip()):
+            alone = len(lines) == 1 and not self._opens_code(end)
+            if alone and _reads_as_heading(line := lines[0].strip()):
                 # What no mark gives a level lies under all that has one, and ends with the next.
                 outer = [text for text, level in marked if level < _DEEPEST]
                 yield end, (*outer, line)
@@ -218,6 +225,10 @@ class Layout:
                 done = at + len(following) + 1 if underlined and following is not None else at
                 yield min(done, end), tuple(text for text, _ in marked)
 
+    def _opens_code(self, end: int) -> bool:
+        """Whether code begins on the line below, without a blank line."""
+        return any(at in self._code for at in (end, end + 1))
+
     def _block(self, index: int) -> list[Sentence]:
         made = self._made[index]
         if made is None:
@@ -225,6 +236,8 @@ class Layout:
         return made
 
     def _cut(self, start: int, end: int) -> list[Sentence]:
+        if (code := self._code.get(start)) is not None:
+            return [Sentence(code.inner.start, code.inner.end, LineKind.CODE, start, end)]
         block = self.text[start:end]
         found: list[Sentence] = []
         for unit in group_units(block):
@@ -245,15 +258,24 @@ def _is_table_line(line: Line) -> bool:
     return line.kind in _TABLE
 
 
-def _blocks(text: str) -> list[tuple[int, int]]:
-    """Return where each block between blank lines begins and ends."""
+def _blocks(text: str, code: Iterable[CodeBlock]) -> list[tuple[int, int]]:
+    """Return where each block between blank lines begins and ends; code is a block of its own."""
     found: list[tuple[int, int]] = []
     start = 0
-    for blank in BLANK.finditer(text):
-        found.append((start, blank.start()))
+    for block in code:
+        found += _between_blanks(text, start, block.outer.start)
+        found.append((block.outer.start, block.outer.end))
+        start = block.outer.end
+    return [*found, *_between_blanks(text, start, len(text))]
+
+
+def _between_blanks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for blank in BLANK.finditer(text, start, end):
+        if text[start : blank.start()].strip():
+            yield start, blank.start()
         start = blank.end()
-    found.append((start, len(text)))
-    return [block for block in found if text[block[0] : block[1]].strip()]
+    if text[start:end].strip():
+        yield start, end
 
 
 def _marked(line: str, following: str | None) -> tuple[str, int] | None:

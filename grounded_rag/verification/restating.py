@@ -3,20 +3,16 @@
 What ships then is a claim of its own: one statement, in the source's words, with quotes that hold
 all of it. Verified again, it is verbatim. So an honest paraphrase costs nobody an answer, and no
 word of the generator ships unproven. A statement about another subject than the question's
-answers nothing, and is not shown (`_missing_name`).
+answers nothing, and is not shown (`subject`).
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from grounded_rag.protocols import ClaimCase, EvidencePiece, SupportCheck
-from grounded_rag.text.sentences import listed, question_parts
-from grounded_rag.text.words import STOPWORDS, comparable, fold_marks, guess_language, stem
+from grounded_rag.text.sentences import listed
 from grounded_rag.types import (
     Citation,
     CitationCheck,
@@ -25,33 +21,17 @@ from grounded_rag.types import (
     ClaimVerdict,
     Reason,
     Restatement,
-    Statement,
     Tier,
 )
 from grounded_rag.verification.checks import run_checks
 from grounded_rag.verification.citations import place_in
 from grounded_rag.verification.evidence import Ground
-from grounded_rag.verification.neighbours import listed_words
-from grounded_rag.verification.passages import Passage, Passages
+from grounded_rag.verification.passages import Passages
 from grounded_rag.verification.statements import statements_at
+from grounded_rag.verification.subject import missing_subject
 from grounded_rag.verification.verbatim import Evidence
 from grounded_rag.verification.wording import claim_cells
 
-_WORD = re.compile(r"[^\W_]+(?:['’\-.&][^\W_]+)*")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;…\"“«(]\s*)$")
-_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_]).+")
-_COUNTED = re.compile(r"\d[\d.,]*(?:st|nd|rd|th|s|am|pm|h|[a-z]{1,3})?(?:-\w+)*", re.IGNORECASE)
-_CAPITALS_TELL = frozenset("en fr es it pt nl".split())
-# Words on each side of a name that say what it names.
-_AROUND = 2
-# A statement that shares fewer words with the question is about something else, if it lacks the
-# name too.
-_SHARED = 2
-# A name that more of the passages hold, such as that of their publisher, tells nothing.
-_MOST_OF_THEM = 0.5
-# "Norwegian" holds "Norway": a long name is known by its beginning, and differs in its ending.
-_BEGINNING = 5
-_ENDING = 4
 _NEVER = frozenset(
     {Reason.INJECTED_INSTRUCTION, Reason.NOT_ASSERTED, Reason.NOT_A_STATEMENT, Reason.EMPTY_CLAIM}
 )
@@ -87,9 +67,20 @@ def with_restatements(
         usable, withheld = (), Reason.TOO_LONG
     if usable:
         return verdict.trusted_copy(restatements=usable)
-    if verdict.supported:
+    if verdict.supported and withheld is not Reason.BESIDE_QUESTION:
         return verdict
     return verdict.trusted_copy(withheld=withheld or Reason.CUT_CONTEXT)
+
+
+def without_the_unasked(
+    verdict: ClaimVerdict, ground: Ground, passages: Passages, *, question: str | None
+) -> ClaimVerdict:
+    """Return a verdict that may not ship where none of its statements is about the question."""
+    beside = question is not None and all(
+        missing_subject(question, each.found.statement, each.passage, passages) is not None
+        for each in ground.evidence
+    )
+    return verdict.trusted_copy(withheld=Reason.BESIDE_QUESTION) if beside else verdict
 
 
 def shipped_as(verdict: ClaimVerdict) -> tuple[ClaimVerdict, ...]:
@@ -196,7 +187,7 @@ def _refused(
         return Reason.NOT_ASSERTED
     if not statement.whole:
         return Reason.CUT_CONTEXT
-    if question and _missing_name(question, statement, evidence.passage, passages) is not None:
+    if question and missing_subject(question, statement, evidence.passage, passages) is not None:
         return Reason.BESIDE_QUESTION
     if not checks:
         return None
@@ -221,168 +212,3 @@ def _refused(
         if signal.role == "veto" and signal.passed is not True:
             return signal.reason or Reason.COULD_NOT_CHECK
     return None
-
-
-class _Name(NamedTuple):
-    """A name that a question asks about, with the words around it that say what it names."""
-
-    text: str
-    frame: frozenset[str]
-
-
-def _missing_name(
-    question: str, statement: Statement, passage: Passage, shown: Iterable[Passage]
-) -> str | None:
-    """Return a name of the question that a statement is not about, or None.
-
-    A name, place or code of the question that neither the statement nor its headings or title
-    hold says no where another name stands in its place ("the Ombudsman of Merrowland" for "the
-    Ombudsman of Norvale"), or where hardly another word of the question is there. A name that only
-    tells where the asker is ("I'm moving to Canada") has neither, and costs no answer. A name that
-    most passages hold, such as that of the organisation they come from, tells nothing.
-    """
-    parts = [span.of(question) for span in question_parts(question)]
-    # A statement answers one part of a question; what the others ask about is no matter of its own.
-    if len(parts) > 1:
-        held = _held(statement, passage)
-        parts = [part for part in parts if _subject_words(part) & held] or [question]
-    missing = [_missing(part, statement, passage, shown) for part in parts]
-    return missing[0] if all(missing) else None
-
-
-def _missing(
-    question: str, statement: Statement, passage: Passage, shown: Iterable[Passage]
-) -> str | None:
-    names = _asked_names(question)
-    if not names:
-        return None
-    around = (statement.text, *statement.headings, passage.retrieved.title)
-    held = _held(statement, passage)
-    absent = [
-        name
-        for name in names
-        if not _holds(held, name.text) and not any(_spells_out(text, name.text) for text in around)
-    ]
-    if not absent:
-        return None
-    given = _stems("\n".join(v for v in passage.retrieved.metadata.values() if isinstance(v, str)))
-    passages = [
-        _stems("\n".join((other.text, other.retrieved.title, *other.chunk.headings)))
-        for other in shown
-    ]
-    shared = _subject_words(question) & held
-    comparable_words = comparable(question, statement.text)
-    for name in absent:
-        common = sum(_holds(stems, name.text) for stems in passages)
-        if _holds(given, name.text) or (
-            len(passages) > 1 and common > _MOST_OF_THEM * len(passages)
-        ):
-            continue
-        if (comparable_words and len(shared) < _SHARED) or _has_rival(
-            name, around, question, passage.text
-        ):
-            return name.text
-    return None
-
-
-def _spells_out(text: str, name: str) -> bool:
-    """Whether a text has the words that a short name stands for: "Subject Alternate Name"."""
-    if not (name.isalpha() and name.isupper()):
-        return False
-    initials = "".join(word[0] if word[0].isupper() else " " for word in _WORD.findall(text))
-    return name in initials
-
-
-def _held(statement: Statement, passage: Passage) -> frozenset[str]:
-    return _stems("\n".join((statement.text, *statement.headings, passage.retrieved.title)))
-
-
-@lru_cache(maxsize=256)
-def _asked_names(question: str) -> tuple[_Name, ...]:
-    """Return the names, places and codes that a question asks about.
-
-    Where nouns have capitals, as in German, or everything has, capitals tell nothing.
-    """
-    words = list(_WORD.finditer(question))
-    capitals = sum(word[0][0].isupper() for word in words)
-    telling = guess_language(question) in _CAPITALS_TELL and capitals <= max(
-        2, len(words) * _MOST_OF_THEM
-    )
-    common = listed_words("common_capitals", "words")
-    found: dict[str, _Name] = {}
-    for at, word in enumerate(words):
-        text = word[0].removesuffix("'s").removesuffix("’s")
-        plain = text.lower().partition("'")[0].partition("’")[0]
-        if len(text) < 2 or plain in common or plain.removesuffix("s") in common:
-            continue
-        starts = _SENTENCE_START.search(question[: word.start()]) is not None
-        code = _CODE.fullmatch(text) is not None and _COUNTED.fullmatch(text) is None
-        if code or (telling and text[0].isupper() and not starts):
-            near = words[max(0, at - _AROUND) : at] + words[at + 1 : at + 1 + _AROUND]
-            frame = frozenset(
-                stem(other[0].lower(), None)
-                for other in near
-                if other[0].lower() not in STOPWORDS and other[0] != word[0]
-            )
-            found[text] = _Name(text, frame)
-    return tuple(found.values())
-
-
-def _has_rival(name: _Name, around: tuple[str, ...], question: str, passage: str) -> bool:
-    """Whether another name stands among the words that stand around this one in the question."""
-    asked = {word.lower() for word in _WORD.findall(question)}
-    lower = _small_words(passage)
-    for text in around:
-        words = _WORD.findall(text)
-        for at, word in enumerate(words):
-            if not word[0].isupper() or word.lower() in asked or word.lower() in STOPWORDS:
-                continue
-            if word.lower() in lower or not word.isalpha():
-                # A word that the passage also writes small is no name.
-                continue
-            near = words[max(0, at - _AROUND) : at] + words[at + 1 : at + 1 + _AROUND]
-            if any(stem(other.lower(), None) in name.frame for other in near):
-                return True
-    return False
-
-
-@lru_cache(maxsize=64)
-def _small_words(text: str) -> frozenset[str]:
-    return frozenset(word for word in _WORD.findall(text) if word.islower())
-
-
-@lru_cache(maxsize=256)
-def _subject_words(question: str) -> frozenset[str]:
-    return frozenset(
-        stem(word, None)
-        for word in _WORD.findall(fold_marks(question.lower()))
-        if word not in STOPWORDS | listed_words("asking", "words") and not word[0].isdigit()
-    )
-
-
-@lru_cache(maxsize=512)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(
-        stem(part, None)
-        for word in _WORD.findall(fold_marks(text.lower()))
-        for part in {word, *_parts(word)}
-    )
-
-
-def _parts(word: str) -> list[str]:
-    return re.split(r"['’\-.&]", word)
-
-
-def _holds(stems: frozenset[str], name: str) -> bool:
-    plain = fold_marks(name.lower())
-    wanted = stem(plain, None)
-    if wanted in stems:
-        return True
-    parts = [stem(part, None) for part in _parts(plain) if part]
-    if len(parts) > 1 and all(part in stems for part in parts):
-        return True
-    # "Norwegian" for "Norway": the beginning of a long name is enough to hold it.
-    return len(wanted) > _BEGINNING and any(
-        known.startswith(wanted[:_BEGINNING]) and abs(len(known) - len(wanted)) <= _ENDING
-        for known in stems
-    )

@@ -8,7 +8,8 @@ back is then seen to differ, in any language: nothing has to be known about what
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from textwrap import dedent, indent
 from typing import NamedTuple
 
 from grounded_rag.text.sentences import LineKind, ends_unsurely, listed
@@ -49,6 +50,7 @@ _LEADS_UP = 4
 _LOOK = 40
 # An index of our own cuts inside a sentence only where it is longer than a chunk.
 _CUT_ABOVE = 400
+_MOVED_IN = " " * 4
 # Spaces in an answer that is too brief to be read without its question ("Yes, on a leash.").
 _FEW_WORDS = 3
 _MARK = re.compile(r"\s*(?:[-*+•‣◦▪●○·–>]|\(?[0-9A-Za-z]{1,3}[.)])?\s*")
@@ -74,6 +76,7 @@ class Found(NamedTuple):
         row: The table row, where it is one.
         definition: Whether the sentence begins with an emphasised term and a dash.
         mark: The bullet or number in front of it, as it stands there, or "".
+        code: The code that it leads into, character by character, or "".
     """
 
     statement: Statement
@@ -83,6 +86,7 @@ class Found(NamedTuple):
     row: Row | None
     definition: bool
     mark: str = ""
+    code: str = ""
 
 
 def statements_at(passage: Passage, start: int, end: int) -> tuple[Found, ...]:
@@ -106,17 +110,72 @@ def statements_at(passage: Passage, start: int, end: int) -> tuple[Found, ...]:
             continue
         made = _statement(passage, position)
         found.append(made)
-        done = layout.at(items[0]).start if items else made.statement.span.end
+        done = layout.at(items[0]).start if items and not made.code else made.statement.span.end
     return tuple(found)
 
 
+def all_statements(passage: Passage) -> Iterator[Found]:
+    """Yield what a passage states, in reading order: whole lists, and each of their items too."""
+    layout = passage.layout
+    done = -1
+    for position in layout.touched(0, len(passage.text)):
+        sentence = layout.at(position)
+        unsaid = sentence.kind in (LineKind.DELIMITER, LineKind.RULE, LineKind.HEADING)
+        if unsaid or sentence.start < done or passage.is_heading(sentence.start, sentence.end):
+            continue
+        made = _statement(passage, position)
+        done = made.statement.span.end if made.code else layout.at(position).end
+        yield made
+
+
 def _statement(passage: Passage, position: Position) -> Found:
-    sentence = passage.layout.at(position)
+    layout = passage.layout
+    sentence = layout.at(position)
     made = passage.statements.get(sentence.start)
     if made is None:
-        make = _row if sentence.kind is LineKind.ROW else _prose
-        made = passage.statements[sentence.start] = make(passage, position)
+        if sentence.kind is LineKind.ROW:
+            made = _row(passage, position)
+        elif sentence.kind is LineKind.CODE:
+            made = _code(passage, position)
+        else:
+            made = _prose(passage, position)
+        passage.statements[sentence.start] = made
     return made
+
+
+def _code(passage: Passage, position: Position) -> Found:
+    """Return what code states: it is read with the sentence above it, if there is one."""
+    layout = passage.layout
+    lead = layout.before(position)
+    if lead is not None and _is_text(passage, lead):
+        leads = _code_led(layout, lead) is not None
+        return _statement(passage, lead) if leads else _prose(passage, lead, position)
+    sentence = layout.at(position)
+    code = layout.said(position)
+    text = _shown_code(layout, position)
+    statement = Statement.trusted(
+        text=text,
+        chunk_id=passage.id,
+        span=_span(sentence.start, sentence.end),
+        quotes=(_span(sentence.start, sentence.end),),
+        headings=_headings(passage, sentence.start),
+        whole=_is_closed(layout, position),
+    )
+    return Found(statement, text, "", alone=True, row=None, definition=False, code=code)
+
+
+def _shown_code(layout: Layout, position: Position) -> str:
+    """Return code as it is told: its own lines, moved in by four columns as a block."""
+    sentence = layout.at(position)
+    # The first line's own white space stands before the code begins.
+    line = layout.text.rfind("\n", 0, sentence.start) + 1
+    return indent(dedent(layout.text[line : sentence.end].expandtabs(4)), _MOVED_IN)
+
+
+def _is_closed(layout: Layout, position: Position) -> bool:
+    """Whether the end of code is there: its closing fence, where a fence opens it."""
+    sentence = layout.at(position)
+    return sentence.unit == sentence.start or sentence.unit_end > sentence.end
 
 
 def _row(passage: Passage, position: Position) -> Found:
@@ -168,7 +227,8 @@ def _is_text(passage: Passage, position: Position) -> bool:
     return sentence.kind in TEXTUAL and not passage.is_heading(sentence.start, sentence.end)
 
 
-def _prose(passage: Passage, position: Position) -> Found:
+def _prose(passage: Passage, position: Position, code: Position | None = None) -> Found:
+    """Return what a sentence or item states, with the `code` below it where that belongs to it."""
     layout = passage.layout
     text = layout.text
     first, last = _longer_reading(layout, position)
@@ -179,36 +239,47 @@ def _prose(passage: Passage, position: Position) -> Found:
     numbered = _worded(layout, first)[0]
     begin = passage.behind_heading(numbered, end)
     items = _items_led(layout, last)
+    code = code or _code_led(layout, last)
     worded = [(begin, end), *(_worded(layout, each) for each in items)]
-    core = clean_wording(text[begin:end])
+    said = clean_wording(text[begin:end])
     if items or sentence.kind is LineKind.ITEM:
-        core = listed([core, *(clean_wording(text[a:b]) for a, b in worded[1:])])
-    last = items[-1] if items else last
+        said = listed([said, *(clean_wording(text[a:b]) for a, b in worded[1:])])
+    core = said
+    if items:
+        last = items[-1]
+    elif code is not None:
+        last = code
+        worded.append(_worded(layout, code))
+        core = f"{said}\n\n{_shown_code(layout, code)}"
     question, lead = _what_leads(layout, first)
     # What is led into by a line of its own needs nothing else in front of it.
-    antecedents = [] if lead or question else _antecedents(passage, first, core)
-    restrictions = _restrictions(passage, first, last, core)
+    antecedents = [] if lead or question else _antecedents(passage, first, said)
+    restrictions = _restrictions(passage, first, last, said)
     headings = _headings(passage, start)
-    if question and not _needs_question(passage, question[0], first, core):
-        headings = (*headings, clean_wording(layout.said(question[0])))
+    if question and not _needs_question(passage, question[0], first, said):
+        headings = tuple(dict.fromkeys((*headings, _title(layout.said(question[0])))))
         question = []
     ahead = [_worded(layout, each) for each in (*lead, *question, *antecedents)]
     behind = [_worded(layout, each) for each in restrictions]
-    before = [clean_wording(text[a:b]) for a, b in ahead]
+    before = [_title(text[a:b]) for a, b in ahead]
     before[: len(lead)] = [_introducing(line) for line in before[: len(lead)]]
     denial = _denial(headings)
     parts = [*([denial] if denial and denial not in before else []), *before, core]
-    parts += [clean_wording(text[a:b]) for a, b in behind]
+    told = " ".join(parts)
+    for at, bounds in enumerate(behind):
+        between = "\n\n" if code is not None and at == 0 else " "
+        told = f"{told}{between}{clean_wording(text[slice(*bounds)])}"
     statement = Statement.trusted(
-        text=" ".join(parts),
+        text=told,
         chunk_id=passage.id,
         span=_span(begin, worded[-1][1]),
         quotes=_merged(text, [*ahead, *worded, *behind]),
         headings=headings,
-        whole=_is_whole(passage, first, last, core, led=bool(antecedents or lead))
+        whole=_is_whole(passage, first, last, said, led=bool(antecedents or lead))
+        and (code is not None or not said.rstrip(CLOSERS).endswith(_LEADS))
         and _is_flat(layout, items),
         asserted=not (
-            any(_asks(text[a:b]) for a, b in worded)
+            any(_asks(text[a:b]) for a, b in worded[: 1 + len(items)])
             or unasserted(text, sentence.unit, end, begin)
             or any(unasserted(text, i.unit, i.end, i.start) for i in map(layout.at, items))
         ),
@@ -222,6 +293,7 @@ def _prose(passage: Passage, position: Position) -> Found:
         row=None,
         definition=_DEFINITION.match(text, begin) is not None,
         mark=text[sentence.start : numbered].strip(),
+        code="" if code is None else layout.said(code),
     )
 
 
@@ -238,6 +310,8 @@ def _introducing(line: str) -> str:
 def _worded(layout: Layout, position: Position) -> tuple[int, int]:
     """Return where the words of a sentence begin and end, its number and bullet left out."""
     sentence = layout.at(position)
+    if sentence.kind is LineKind.CODE:
+        return sentence.start, sentence.end
     at_line = sentence.start == sentence.unit
     begin = without_number(layout.text, sentence.start, sentence.end, at_line=at_line)
     return begin, sentence.end
@@ -308,8 +382,9 @@ def _what_leads(layout: Layout, position: Position) -> tuple[list[Position], lis
         leads = _list_leads(layout, position)
     elif above and _leads_in(layout.said(before)):
         leads = [before]
-    question = [before] if above and _asks(layout.said(before)) else []
-    return question, leads
+    # An answer may stand under a heading that asks.
+    asks = layout.at(before).kind in (*TEXTUAL, LineKind.HEADING) and _asks(layout.said(before))
+    return [before] if asks else [], leads
 
 
 def _list_leads(layout: Layout, position: Position) -> list[Position]:
@@ -371,6 +446,14 @@ def _items_led(layout: Layout, position: Position) -> list[Position]:
         found.append(current)
         current = layout.after(current)
     return found
+
+
+def _code_led(layout: Layout, position: Position) -> Position | None:
+    """Return the code that a line leads into, if it does."""
+    below = layout.after(position)
+    if below is None or layout.at(below).kind is not LineKind.CODE:
+        return None
+    return below if _leads_in(layout.said(position)) else None
 
 
 def _is_flat(layout: Layout, items: list[Position]) -> bool:
@@ -464,11 +547,16 @@ def _headings(passage: Passage, start: int) -> tuple[str, ...]:
         above = [heading for heading in passage.headings if heading.end <= start]
         nearest = [passage.text[heading.start : heading.end] for heading in above[-1:]]
         inside = (*(line for line in inside if line.startswith("#")), *nearest)
-    within = [clean_wording(line).lstrip("# ") for line in inside]
+    within = [_title(line) for line in inside]
     outer = passage.chunk.headings
     title = passage.retrieved.title
     path = (title, *outer) if title and title not in outer else outer
     return tuple(dict.fromkeys([*path, *filter(None, within)]))
+
+
+def _title(line: str) -> str:
+    """Return the words of a heading or of a question that stands above an answer."""
+    return clean_wording(line).lstrip("# ")
 
 
 def _is_whole(passage: Passage, first: Position, last: Position, core: str, *, led: bool) -> bool:
@@ -479,7 +567,10 @@ def _is_whole(passage: Passage, first: Position, last: Position, core: str, *, l
     layout = passage.layout
     text = layout.text
     start, end = layout.at(first).start, layout.at(last).end
-    if _unbalanced(text[start:end]):
+    if layout.at(last).kind is LineKind.CODE:
+        if not _is_closed(layout, last):
+            return False
+    elif _unbalanced(text[start:end]):
         return False
     if layout.before(first) is None and _begins_inside(text[_worded(layout, first)[0] :]):
         return False
@@ -509,7 +600,7 @@ def _ends(layout: Layout, position: Position) -> bool:
     sentence = layout.at(position)
     if without_marks(layout.said(position)).rstrip(CLOSERS).endswith(tuple(STOPS)):
         return True
-    if sentence.kind is LineKind.LABEL:
+    if sentence.kind in (LineKind.LABEL, LineKind.CODE):
         return True
     if sentence.kind is not LineKind.ITEM or sentence.start != sentence.unit:
         return False

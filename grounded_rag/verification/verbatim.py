@@ -162,6 +162,8 @@ def _is(claim: str, evidence: Evidence, *, opens: bool) -> Verbatim | None:
         claim = claim[len(found.mark) :].lstrip()
     if claim == statement.text or (found.alone and not found.antecedent and claim == found.core):
         return Verbatim(same=True)
+    if found.code and not _holds_code(claim, found.code):
+        return None
     language = guess_language(found.core) or passage.language
     rules = licences_of(language)
     if found.row is not None:
@@ -186,6 +188,17 @@ def _is(claim: str, evidence: Evidence, *, opens: bool) -> Verbatim | None:
         if licences is not None:
             return Verbatim(same=True, licences=licences, bare=wording.bare)
     return None
+
+
+def _holds_code(claim: str, code: str) -> bool:
+    """Whether a claim has each line of some code, in order, character by character."""
+    at = 0
+    for line in filter(None, map(str.strip, code.splitlines())):
+        found = claim.find(line, at)
+        if found < 0:
+            return False
+        at = found + len(line)
+    return True
 
 
 class _Wording(NamedTuple):

@@ -42,6 +42,19 @@ _MARKS = re.compile(
 WordsOf = Callable[[str], Sequence[str]]
 """Makes words of a text, as those of a claim were made."""
 
+# Signs that a text may hold markup, for speed.
+_MARKUP = re.compile(r"<[A-Za-z/]|\]\(|\{:")
+# Names of tags that only present; a word in angle brackets of another kind is a placeholder.
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|center|cite|code|dd|details|div|dl|dt|em|font|h[1-6]|hr|i|img|ins"
+    r"|kbd|li|mark|ol|p|q|samp|section|small|span|strong|sub|summary|sup|table|tbody|td|th|thead|tr"
+    r"|tt|u|ul|var)(?:[ \t\n][^<>]{0,300})?/?>",
+    re.IGNORECASE,
+)
+_RAISING = re.compile(r"<sup>([0-9+−=()n-]{1,12})</sup>", re.IGNORECASE)
+_SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_LINK = re.compile(r"!?\[(\[[^\[\]]{1,200}\]|[^\[\]]{1,200})\]\([^()\s]{1,500}\)")
+_ATTRIBUTES = re.compile(r"\{:[^{}\n]{0,120}\}")
 _PIPE = re.compile(r"(?<!\\)\|")
 _BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _BETWEEN = frozenset(":,;-–—|=·.")
@@ -50,7 +63,9 @@ _SYMBOL = 2
 
 
 def clean_wording(text: str) -> str:
-    """Return a sentence, item or heading on one line, presentation folded away."""
+    """Return a sentence, item or heading on one line, presentation and markup folded away."""
+    if _MARKUP.search(text):
+        text = _without_markup(text)
     if text.isascii() and not _FOLDABLE.search(text):
         return text.strip()
     plain = fold(text).text.strip()
@@ -59,6 +74,13 @@ def clean_wording(text: str) -> str:
         if mark in plain and plain.count(mark) % 2:
             plain = plain.removeprefix(mark).removesuffix(mark).strip()
     return plain
+
+
+def _without_markup(text: str) -> str:
+    """Return a text without tags, targets of links and attributes; what is raised stays so."""
+    text = _RAISING.sub(lambda found: found[1].translate(_SUPERSCRIPT), text)
+    text = _TAG.sub("", _BREAK.sub(" ", text))
+    return _ATTRIBUTES.sub("", _LINK.sub(r"\1", text)).strip()
 
 
 def without_number(text: str, start: int, end: int, *, at_line: bool) -> int:
@@ -153,11 +175,12 @@ class Row(NamedTuple):
         return tuple(at for at in range(1, len(self.header)) if self.header[at] and self.cells[at])
 
     def reading(self, columns: Sequence[int] | None = None) -> str:
-        """Return the row, or some columns of it, in words: "Single room, Weekday: 80 EUR"."""
+        """Return the row, or some columns of it, in words: "Room: Single; Weekday: 80 EUR"."""
         if not self.header:
             return ", ".join(cell for cell in self.cells if cell)
         told = self.columns() if columns is None else tuple(columns)
-        return told_row(self.label, [(self.header[at], self.cells[at]) for at in told])
+        pairs = [(self.header[at], self.cells[at]) for at in told]
+        return told_row(self.label, pairs, name=self.header[0])
 
 
 def row_at(passage: Passage, start: int, end: int) -> Row:

@@ -20,6 +20,29 @@ IN_PDF = "The deposit must be at least twelve percent of the price, and it has t
 AGAIN = "Repeated words stand here twice."
 TABLE_ROW = "| Harbour | 3 | **12** |"
 HOSTILE = f"The hostile page says {PAYLOAD} and nothing else."
+READ_HOSTILE = "The hostile page says <script>document.title='owned'</script> and nothing else."
+
+CODE = "acme config set mode=fast\n  acme restart **now** <li>"
+INDENTED = CODE.replace("\n", "\n    ")
+USE = f"To switch on the fast mode, use the following commands:\n\n    {INDENTED}"
+BRING = "Bring these **SHALL** things:"
+ITEMS = ("a towel of <b>cotton</b>;", "water in a bottle;", "a *hat* of straw.")
+TOLD_ITEMS = ["a towel of cotton;", "water in a bottle;", "a hat of straw."]
+LISTED = f"{BRING}\n\n" + "\n".join(f"* {item}" for item in ITEMS)
+WIDE = "Sponsorship | Responsibilities<br>of the office | " + " | ".join(
+    f"Column{number} heading" for number in range(6)
+)
+WIDE_ROW = "Custodianship | keeps **records**<br>of all | " + " | ".join("x" * 12 for _ in range(6))
+TRICKS = """<iframe src="javascript:alert(1)"></iframe> [link](javascript:alert(1)) &lt;script&gt;
+
+- <svg onload=alert(1)> `<script>alert(1)</script>`
+
+    <script>document.title = 'owned'</script>
+
+| <a onclick=alert(1)>x</a> | ![x](http://example.org/x.png) |
+|---|---|
+| <form><button>ok</button></form> | <style>body{display:none}</style> |
+"""
 
 MANIFEST = f"""
 [corpus]
@@ -55,6 +78,10 @@ DOCUMENTS = {
     "japanese.md": f"# 口座\n\n{JAPANESE}\n",
     "long.md": f"# Long\n\n{LONG}\n",
     "hostile.md": f"# {PAYLOAD}\n\n{HOSTILE}\n",
+    "modes.md": f"# Modes\n\n{USE}\n\nThe fast mode stays on after a restart.\n",
+    "swim.md": f"# Swimming\n\n{LISTED}\n\n{{:.letter-list}}\n",
+    "wide.md": f"# Roles\n\n{WIDE}\n{'---|' * 7}---\n{WIDE_ROW}\n",
+    "tricks.md": f"# Tricks\n\nThe trick page says that tricks are free.\n\n{TRICKS}",
     "table.md": (
         "# Boats\n\n| Place | Boats | Crew |\n|---|---|---|\n" + TABLE_ROW + "\n| Quay | 5 | 7 |\n"
     ),
@@ -76,6 +103,24 @@ QUESTIONS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "What does the long rule say?": ((LONG, "long.md", LONG),),
     f"What does the hostile page say? {PAYLOAD}": ((HOSTILE, "hostile.md", HOSTILE),),
     "How many boats has the Harbour?": (("Place: Harbour; Boats: 3", "table.md", TABLE_ROW),),
+    "How is the fast mode switched on?": (
+        (USE, "modes.md", USE),
+        ("The fast mode stays on after a restart.", "modes.md", "The fast mode stays on"),
+    ),
+    "What shall I bring to swimming?": (
+        (f"Bring these SHALL things: {' '.join(TOLD_ITEMS)}", "swim.md", LISTED),
+    ),
+    "What does the Custodianship do?": (
+        (
+            "Sponsorship: Custodianship; Responsibilities of the office: keeps records of all",
+            "wide.md",
+            WIDE_ROW,
+        ),
+    ),
+    "What does the trick page say?": (
+        ("The trick page says that tricks are free.", "tricks.md", "tricks are free"),
+    ),
+    "When does the garden open and who owns the sea?": ((FACT, "garden.md", FACT),),
     "Garden hours and dogs?": (
         (FACT, "garden.md", FACT),
         (DOGS, "garden.md", DOGS),
@@ -90,6 +135,7 @@ QUESTIONS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     ),
 }
 UNKNOWN = "Who owns the garden?"
+OPEN = "who owns the sea?"
 
 
 class PlannedGenerator:
@@ -99,9 +145,11 @@ class PlannedGenerator:
         errors: What to raise, by question.
         holds: Awaited before drafting, by question.
         asked: The questions, in order.
+        otherwise: Who drafts where there is no plan, such as about an upload.
     """
 
     def __init__(self):
+        self.otherwise = None
         self.errors = {}
         self.holds = {}
         self.asked = []
@@ -112,22 +160,30 @@ class PlannedGenerator:
             await self.holds[request.question]()
         if request.question in self.errors:
             raise self.errors[request.question]
+        if request.question not in QUESTIONS and self.otherwise is not None:
+            return await self.otherwise.generate(request)
         claims = [
             Claim(text=text, citations=(Citation(chunk_id=chunk.chunk.id, quote=quote),))
             for text, doc_id, quote in QUESTIONS.get(request.question, ())
             for chunk in request.chunks
             if chunk.chunk.doc_id == doc_id
-            and (quote in " ".join(chunk.chunk.text.split()) or "rejected" in request.question)
+            and (
+                " ".join(quote.split()) in " ".join(chunk.chunk.text.split())
+                or "rejected" in request.question
+            )
         ]
         return Generation(
-            draft=Draft(claims=tuple(claims)),
+            draft=Draft(
+                claims=tuple(claims),
+                unanswered=(OPEN,) if claims and OPEN in request.question else (),
+            ),
             stop=StopReason.COMPLETE,
             usage=Usage(calls=1, input_tokens=100, output_tokens=20),
             model="planned",
         )
 
 
-def leaflet() -> bytes:
+def leaflet(first: str = "This leaflet tells about deposits.") -> bytes:
     """Return a PDF of two pages: the quote is on the second, after the same words elsewhere."""
     from reportlab.lib.pagesizes import A4
     from reportlab.pdfgen import canvas
@@ -135,7 +191,7 @@ def leaflet() -> bytes:
     out = io.BytesIO()
     page = canvas.Canvas(out, pagesize=A4, invariant=True)
     page.setFont("Helvetica", 12)
-    page.drawString(72, 760, "This leaflet tells about deposits.")
+    page.drawString(72, 760, first)
     page.showPage()
     page.setFont("Helvetica", 12)
     page.drawString(72, 760, AGAIN)

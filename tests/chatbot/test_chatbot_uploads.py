@@ -2,7 +2,7 @@ import pytest
 from chatbot.api import SERVICE
 from chatbot.sessions import Sessions
 from chatbot.uploads import check_kind, shown_name
-from chatbot_corpus import PAYLOAD, leaflet
+from chatbot_corpus import FACT, PAYLOAD, leaflet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,16 +13,9 @@ SECRET = "The secret word of this file is wombat."
 
 
 @pytest.fixture
-def reading(monkeypatch):
-    """Let uploads be answered by the built-in generator: no plan knows their text."""
-    import chatbot.uploads
-
-    inner = chatbot.uploads.open_corpus
-
-    def open_corpus(folder, **more):
-        return inner(folder, **{**more, "generator": ExtractiveGenerator()})
-
-    monkeypatch.setattr(chatbot.uploads, "open_corpus", open_corpus)
+def reading(planned):
+    """Let the built-in generator answer: no plan knows the text of uploads."""
+    planned.otherwise = ExtractiveGenerator()
 
 
 async def send(client, name, data):
@@ -40,18 +33,81 @@ async def test_an_upload_can_be_asked_by_its_session_alone(visitors, ask, readin
     response = await send(mine, "My notes.md", f"# Notes\n\n{SECRET}\n".encode())
     assert response.status_code == 200
     assert response.json()["name"] == "My notes.md"
-    answer = (await ask(mine, "What is the secret word of this file?", corpus="uploads"))[-1][1]
+    answer = (await ask(mine, "What is the secret word of this file?"))[-1][1]
     assert answer["claims"][0]["text"] == SECRET
     assert (answer["sources"][0]["title"], answer["sources"][0]["file"]) == ("My notes.md",) * 2
-    refused = await other.post("/api/ask", json={"question": "wombat?", "corpus": "uploads"})
-    assert refused.status_code == 404
-    await send(other, "other.md", b"# Other\n\nNothing to see here but a walrus.\n")
-    answer = (await ask(other, "What is the secret word of this file?", corpus="uploads"))[-1][1]
+    answer = (await ask(other, "What is the secret word of this file?"))[-1][1]
     assert SECRET not in str(answer)
-    assert [one["id"] for one in (await mine.post("/api/session")).json()["corpora"]] == [
-        "test",
-        "uploads",
-    ]
+    await send(other, "other.md", b"# Other\n\nNothing to see here but a walrus.\n")
+    answer = (await ask(other, "What is the secret word of this file?"))[-1][1]
+    assert SECRET not in str(answer)
+    opening = (await mine.post("/api/session")).json()
+    assert ([one["id"] for one in opening["corpora"]], opening["uploads"]) == (
+        ["test"],
+        ["My notes.md"],
+    )
+
+
+@pytest.mark.anyio
+async def test_the_documents_of_before_are_still_asked_together_with_an_upload(
+    visitors, ask, reading
+):
+    client = await visitors()
+    await ask(client, "When does the garden open?")
+    await send(client, "notes.md", f"# Notes\n\n{SECRET}\n".encode())
+    answer = (await ask(client, "When does the garden open, and what is the secret word?"))[-1][1]
+    assert {FACT, SECRET} <= {claim["text"] for claim in answer["claims"]}
+    assert {"Garden", "notes.md"} <= {source["title"] for source in answer["sources"]}
+    # The pages of both can be shown.
+    await send(client, "mine.pdf", leaflet("The window of the attic measures 90 centimetres."))
+    for question, file in (
+        ("What does the window of the attic measure?", "mine.pdf"),
+        ("How much deposit and when must it be paid?", "leaflet.pdf"),
+    ):
+        await client.delete("/api/chat")
+        answer = (await ask(client, question))[-1][1]
+        assert answer["sources"][0]["file"] == file
+        plan = (await client.get(f"/api/answers/{answer['id']}/pages/1")).json()
+        assert len(plan["marks"]) >= 1
+
+
+@pytest.mark.anyio
+async def test_an_upload_in_the_middle_leaves_the_conversation_as_it_was(visitors, ask, reading):
+    client = await visitors()
+    await ask(client, "Is the east gate open on Saturdays?")
+    await send(client, "notes.md", b"# Notes\n\nThe gate is green.\n")
+    events = await ask(client, "And on Sundays?")
+    assert ("followup", {"question": "Is the east gate open on Sundays?"}) in events
+
+
+@pytest.mark.anyio
+async def test_uploads_can_be_removed_and_take_the_answers_with_them(visitors, ask, reading):
+    client = await visitors()
+    await send(client, "notes.md", f"# Notes\n\n{SECRET}\n".encode())
+    answer = (await ask(client, "What is the secret word of this file?"))[-1][1]
+    assert answer["claims"][0]["text"] == SECRET
+    assert (await client.delete("/api/uploads")).status_code == 204
+    assert list(folders(client)[0].iterdir()) == []
+    assert (await client.get(f"/api/answers/{answer['id']}/trace")).status_code == 404
+    assert (await client.post("/api/session")).json()["uploads"] == []
+    answer = (await ask(client, "What is the secret word of this file?"))[-1][1]
+    assert SECRET not in str(answer)
+    assert (await ask(client, "When does the garden open?"))[-1][1]["claims"][0]["text"] == FACT
+    await send(client, "again.md", f"# Notes\n\n{SECRET}\n".encode())
+    answer = (await ask(client, "What is the secret word of this file?"))[-1][1]
+    assert answer["claims"][0]["text"] == SECRET
+
+
+@pytest.mark.anyio
+async def test_documents_are_not_removed_under_a_question(visitors, ask, reading):
+    client = await visitors()
+    await send(client, "notes.md", f"# Notes\n\n{SECRET}\n".encode())
+    session = next(iter(getattr(client.app.state, SERVICE).sessions._sessions.values()))
+    session.asking = 1
+    assert (await client.delete("/api/uploads")).status_code == 429
+    session.asking = 0
+    answer = (await ask(client, "What is the secret word of this file?"))[-1][1]
+    assert answer["claims"][0]["text"] == SECRET
 
 
 @pytest.mark.anyio
@@ -65,7 +121,7 @@ async def test_a_second_upload_joins_the_first(visitors, ask, reading):
         ("What is the colour of the gate?", "The colour of the gate is green."),
         ("What is the secret word of this file?", SECRET),
     ):
-        answer = (await ask(client, question, corpus="uploads"))[-1][1]
+        answer = (await ask(client, question))[-1][1]
         assert answer["claims"][0]["text"] == text
 
 
@@ -162,7 +218,7 @@ async def test_a_broken_file_does_not_harm_the_others(visitors, ask, reading):
     await send(client, "good.md", f"# Notes\n\n{SECRET}\n".encode())
     assert (await send(client, "bad.pdf", b"%PDF-1.7 broken")).status_code == 400
     assert (await send(client, "leaflet.pdf", leaflet())).status_code == 200
-    answer = (await ask(client, "What is the secret word of this file?", corpus="uploads"))[-1][1]
+    answer = (await ask(client, "What is the secret word of this file?"))[-1][1]
     assert answer["claims"][0]["text"] == SECRET
 
 

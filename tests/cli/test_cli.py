@@ -92,6 +92,32 @@ def test_wrong_usage_exits_two(arguments):
     run(*arguments, code=2)
 
 
+def test_a_warning_is_one_line_without_code(monkeypatch, capsys, index):
+    import warnings
+
+    from grounded_rag.cli.app import main
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    judge = ["--settings", "rag.judge=openai/tiny:1.5b"]
+    arguments = ["grounded-rag", "ask", "Who knows Zanzibar?", "--index", str(index), *judge]
+    monkeypatch.setattr("sys.argv", arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        with pytest.raises(SystemExit):
+            main()
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "1.5 billion" in line]
+    assert line.startswith("warning: The judge 'openai/tiny:1.5b'")
+
+
+def test_a_time_limit_beyond_the_policy_names_both_settings(index):
+    long = ["--settings", "rag.timeout=300"]
+    result = run("ask", "How long?", "--index", str(index), *long, code=1)
+    assert "policy.max_seconds" in result.stderr
+    fits = ["--settings", "policy.max_seconds=900"]
+    run("ask", "How long is the notice period?", "--index", str(index), *long, *fits)
+
+
 def test_a_missing_key_is_said_before_any_network(index, monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)

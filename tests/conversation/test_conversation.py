@@ -7,7 +7,7 @@ import pytest
 
 from grounded_rag import GroundedRAG, Policy
 from grounded_rag.conversation import Conversation, PromptRewriter, RuleRewriter, Turn
-from grounded_rag.errors import ProviderError, QuestionError
+from grounded_rag.errors import ProviderError, ProviderUnavailableError, QuestionError
 from grounded_rag.events import Final
 from grounded_rag.protocols import Generation
 from grounded_rag.testing import ScriptedGenerator, StaticRetriever, assert_grounded, make_draft
@@ -324,11 +324,47 @@ def test_an_empty_question_is_an_error_and_no_turn(rag):
     assert conversation.turns == ()
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ProviderUnavailableError("anthropic cannot be reached.", hint="Wait."), "cannot be"),
+        (KeyError("secret"), "KeyError."),
+    ],
+)
+def test_a_rewriter_that_fails_is_told_and_the_rules_go_on(rag, error, told):
+    class Failing:
+        async def rewrite(self, question, *, earlier):
+            raise error
+
+    conversation = Conversation(rag, rewriter=Failing())
+    first = conversation.ask("How long is the notice period?")
+    assert told in first.note
+    assert "secret" not in first.note
+    second = conversation.ask("And the trial period?")
+    assert second.question == "How long is the trial period?"
+    assert second.answer.answered
+    assert "rules were used" in second.note
+    heard = next(iter(conversation.stream("And for it?")))
+    assert heard.question == "And for it?"
+    assert heard.note.startswith("The rewriter failed")
+    assert heard.note.endswith("asked as it stands.")
+
+
+def test_what_the_rules_leave_open_is_told_with_the_turn(rag):
+    conversation = Conversation(rag)
+    assert conversation.ask("How long is the notice period?").note == ""
+    assert conversation.ask("And the trial period?").note == ""
+    assert "not certain" in conversation.ask("And for apprentices?").note
+    assert "English" in conversation.ask("Und wie lange ist die Frist für die Lehre?").note
+
+
 def test_a_model_rewrites_where_a_model_writes_the_claims():
     from grounded_rag import StructuredGenerator
     from grounded_rag.conversation.conversation import _default_rewriter
 
     retriever = StaticRetriever({})
+    with GroundedRAG(retriever, generator="anthropic-citations/claude-x") as rag:
+        assert isinstance(_default_rewriter(rag), PromptRewriter)
     with GroundedRAG(retriever, generator=StructuredGenerator("openai/x")) as rag:
         assert isinstance(_default_rewriter(rag), PromptRewriter)
     with GroundedRAG(retriever, policy=Policy()) as rag:

@@ -300,3 +300,27 @@ def test_temperature_is_zero_where_the_provider_takes_it(monkeypatch, takes):
         assert grades(judgement) == [Grade.NOT_MENTIONED]
     zero = {"temperature": 0}
     assert sampler.options == ([zero, zero] if takes else [zero, None, None])
+
+
+def test_support_without_the_days_and_names_of_the_claim_is_void(judging):
+    evidence = "The mobile branch comes to Saltreach on Friday."
+
+    def grade(claim, context=(), verdict="SUPPORTED"):
+        item = JudgeItem(claim=claim, evidence=(evidence, "It stays on Thursday."))
+        request = JudgeRequest(items=(item,), context=context)
+        judge = LLMJudge(client=judging.provider(judging.verdicts((1, verdict, evidence))).client())
+        (opinion,) = anyio.run(judge.judge, request).opinions
+        return opinion
+
+    assert grade("Every Friday, Saltreach gets the mobile branch.").grade is Grade.SUPPORTED
+    # Another statement of the claim has that day, not the one that the grade rests on.
+    void = grade("The mobile branch comes to Saltreach on Thursday.")
+    assert void.grade is None
+    assert "“Thursday”" in void.detail
+    norvale = "The mobile branch of Norvale comes on Friday."
+    assert grade(norvale).grade is None
+    # A title may have the name alone; a day has to be said.
+    assert grade(norvale, context=("Norvale\nIt comes on Friday.",)).grade is Grade.SUPPORTED
+    thursday = "Saltreach gets the branch on Thursday."
+    assert grade(thursday, context=("Opening on Thursday",)).grade is None
+    assert grade(thursday, verdict="CONTRADICTED").grade is Grade.CONTRADICTED

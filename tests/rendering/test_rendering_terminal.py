@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rendering_answers import PAYLOADS, SENTENCE, answered, declined, everywhere, remark
 
+from grounded_rag.testing import make_chunk, make_draft
 from grounded_rag.types import FlagKind
 from grounded_rag.types.display import one_line, safe
+from grounded_rag.verification import verify
 
 OUR_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -31,6 +33,24 @@ def test_an_answer_reads_without_colours():
         f"      “{SENTENCE}”",
         "  ! superseded: The source was superseded by new.",
     ]
+
+
+def of_two_sources(*flags):
+    """An answer whose second claim cites another chunk than the first."""
+    chunk = make_chunk("A badge is returned.", id="c2", doc_id="badges", title="Badges")
+    draft = make_draft(("A badge is returned.", "c2", "A badge is returned."))
+    first = answered(flags=flags, more=verify(draft, [chunk]).claims)
+    return first.model_copy(update={"evidence": (*first.evidence, chunk)})
+
+
+def test_all_sources_without_a_date_are_one_line():
+    flags = [remark(FlagKind.UNDATED, "No date.", chunk_id=chunk) for chunk in ("c1", "c2", "c1")]
+    lines = of_two_sources(*flags).to_terminal().splitlines()
+    assert [line for line in lines if "date" in line] == ["  undated: No date: [1] [2]."]
+    assert lines[-1].startswith("  undated")
+    lines = of_two_sources(flags[1]).to_terminal().splitlines()
+    assert lines[-1] == "  undated: No date: [2]."
+    assert answered(flags=(flags[0],)).to_terminal().splitlines()[-1] == "  undated: No date."
 
 
 def test_a_refusal_tells_why_and_what_next():

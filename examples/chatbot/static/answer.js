@@ -1,8 +1,8 @@
 // Shows one answer, refusal or failure.
 
 import { feedback } from "./client.js";
-import { date, el, icon, say, seconds } from "./dom.js";
-import { passage } from "./passage.js";
+import { date, el, icon, say } from "./dom.js";
+import { block, passage, segments } from "./passage.js";
 import { badges, mark } from "./source.js";
 import { openTrace } from "./trace.js";
 
@@ -17,11 +17,42 @@ function words(one) {
   return one.restated ? [" ", el("small", { class: "words" }, "in the source’s words")] : [];
 }
 
-export function claim(answer, one) {
-  // Where all of them are restated, the line below says it once.
+// A longer first sentence is large enough without being bold.
+const LONGEST_LEAD = 200;
+
+// What follows a claim: its numbers, and whose words they are where that is not the same for all.
+function behind(answer, one) {
   const mixed = answer.claims.some((other) => !other.restated);
-  return el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text),
-    one.numbers.map((number) => [" ", mark(answer, number)]).flat(), mixed ? words(one) : []);
+  return [...one.numbers.map((number) => [" ", mark(answer, number)]).flat(), ...(mixed ? words(one) : [])];
+}
+
+function sentence(answer, one) {
+  return el("span", { class: "claim" }, el("span", { class: "said" }, segments(one.blocks[0].segments)), behind(answer, one));
+}
+
+// A claim with a list, code or a table in it; its numbers stand behind its last words.
+function structured(answer, one) {
+  const nodes = one.blocks.map(block);
+  const last = nodes.at(-1);
+  const end = last.matches("ul") ? last.lastElementChild : last.matches("p") ? last : null;
+  const marks = behind(answer, one);
+  if (end) end.append(...marks);
+  else nodes.push(el("p", {}, marks));
+  return el("div", { class: "claim structured", dir: "auto" }, nodes);
+}
+
+function part(answer, one) {
+  const claims = one.claims.map((index) => answer.claims[index]);
+  if (one.kind === "block") return structured(answer, claims[0]);
+  if (one.kind === "list") {
+    return el("div", { class: "listed" },
+      one.lead_in ? el("p", { class: "lead-in", dir: "auto" }, one.lead_in) : null,
+      el("ul", { class: "items" }, claims.map((claim, index) =>
+        el("li", { class: "claim", dir: "auto" }, el("span", { class: "said" }, one.items[index]), behind(answer, claim)))));
+  }
+  const long = claims[0].text.length > LONGEST_LEAD;
+  return el("p", { class: one.kind === "lead" ? `lead${long ? " long" : ""}` : "more", dir: "auto" },
+    claims.flatMap((claim, index) => [index ? " " : "", sentence(answer, claim)]));
 }
 
 function note(one) {
@@ -48,8 +79,8 @@ function sources(answer) {
 
 function open(answer) {
   return answer.unanswered.map((part) =>
-    el("div", { class: "note open" }, el("p", { class: "note-label" }, icon("info"), "Not answered"),
-      el("p", { dir: "auto" }, `No sentence in the documents was found to answer: “${part}”`)));
+    el("p", { class: "note open", dir: "auto" }, icon("info"),
+      el("span", {}, el("strong", {}, "Not answered: "), el("q", {}, part))));
 }
 
 function refusal(view) {
@@ -69,22 +100,20 @@ function refusal(view) {
   ];
 }
 
-function generator(name) {
-  return name === "extractive" ? "built-in generator, no model" : name;
+function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function cost(answer) {
-  const count = answer.claims.length;
+// In the words of a reader; drafts, tokens and times are in the drawer.
+function meta(answer) {
+  const read = counted(answer.passages, "passage");
   const parts = [
-    count ? `${count} ${count === 1 ? "statement" : "statements"} verified` : "Nothing was claimed",
+    answer.refusal ? `Looked through ${read}` : `Checked against ${read}`,
+    answer.refusal ? null : counted(answer.documents, "source"),
     answer.corpus,
     answer.as_of ? `as of ${date(answer.as_of)}` : null,
-    seconds(answer.seconds),
-    answer.attempts > 1 ? `${answer.attempts} drafts` : null,
-    answer.tokens ? `${answer.tokens.toLocaleString("en")} tokens` : null,
-    generator(answer.generator),
   ];
-  return el("p", { class: "cost", dir: "auto" }, parts.filter(Boolean).join(" · "));
+  return el("p", { class: "cost", dir: "auto" }, parts.filter(Boolean).join(" · "), answer.undated ? `. ${answer.undated}` : "");
 }
 
 function thumb(verdict, name) {
@@ -143,11 +172,11 @@ export function render(box, answer) {
   box.className = `answer ${answer.status}`;
   const parts = answer.refusal
     ? refusal(answer.refusal)
-    : [...answer.claims.map((one) => claim(answer, one)), el("p", { class: "support", dir: "auto" }, `Support: ${answer.support}`), ...open(answer), ...answer.notes.map(note), sources(answer)];
+    : [...answer.parts.map((one) => part(answer, one)), el("p", { class: "support", dir: "auto" }, `Support: ${answer.support}`), ...open(answer), ...answer.notes.map(note), sources(answer)];
   box.replaceChildren(
     el("h2", { class: "visually-hidden" }, STATUS[answer.status]),
     ...parts.filter(Boolean),
-    cost(answer),
+    meta(answer),
     ...actions(answer),
   );
 }
@@ -175,7 +204,7 @@ export function pending() {
         el("p", { dir: "auto" }, `“${one.question}”`), one.reasons.map((reason) => el("p", { dir: "auto" }, reason))));
     },
     claim(one) {
-      text.before(el("p", { class: "claim", dir: "auto" }, el("span", {}, one.text), " ", icon("check"), words(one)));
+      text.before(el("div", { class: "claim structured", dir: "auto" }, one.blocks.map(block), icon("check"), words(one)));
     },
     progress(step) {
       text.textContent = STAGES[step.stage] + (step.detail ? ` ${step.detail}` : "");
@@ -194,7 +223,7 @@ const FAILURES = {
 
 export function fail(box, failure, again) {
   // What was verified before the interruption was shown, and is not taken back.
-  const kept = [...box.querySelectorAll(".claim")];
+  const kept = [...box.querySelectorAll(".claim.structured")];
   box.className = "answer failure";
   const retry = again ? el("button", { type: "button", class: "small", onclick: again }, "Ask again") : null;
   box.replaceChildren(

@@ -1,14 +1,15 @@
 // Puts the page together.
 
 import { fail, pending, question as asked, render, told } from "./answer.js";
-import { ask, newChat, openSession, ServiceError, upload } from "./client.js";
+import { ask, newChat, openSession, removeUploads, ServiceError, suggestions, upload } from "./client.js";
 import { el, say } from "./dom.js";
 import { close, showFirst } from "./source.js";
 
 const get = (id) => document.getElementById(id);
 const [log, welcome, form, input, corpus, asOf] = ["log", "welcome", "composer", "question", "corpus", "as-of"].map(get);
-const [sendButton, stopButton, fileInput, attach] = ["send", "stop", "file", "attach"].map(get);
+const [sendButton, stopButton, fileInput, attach, remove] = ["send", "stop", "file", "attach", "remove"].map(get);
 
+const AGAIN = 2000; // milliseconds
 let opening = null;
 let running = null;
 
@@ -23,13 +24,23 @@ function chosen() {
 function offer() {
   const one = chosen();
   asOf.value = one.today || today();
-  get("suggestions").replaceChildren(
-    ...one.suggestions.map((suggestion) =>
+  get("suggestions").replaceChildren();
+  propose(one.id);
+}
+
+// For documents of one's own the questions are made while the page is open already.
+async function propose(id) {
+  const offered = await suggestions(id).catch(() => ({ questions: [], complete: true }));
+  if (corpus.value !== id) return;
+  const list = get("suggestions");
+  for (const suggestion of offered.questions.slice(list.childElementCount)) {
+    list.append(
       el("li", {},
         el("button", { type: "button", class: "suggestion", onclick: () => suggest(suggestion) },
           el("span", { class: "suggestion-label", dir: "auto" }, suggestion.label),
-          el("span", { dir: "auto" }, suggestion.question)))),
-  );
+          el("span", { dir: "auto" }, suggestion.question))));
+  }
+  if (!offered.complete && !welcome.hidden) setTimeout(() => corpus.value === id && propose(id), AGAIN);
 }
 
 function suggest(suggestion) {
@@ -37,16 +48,22 @@ function suggest(suggestion) {
   start(suggestion.question);
 }
 
-async function begin(select = null) {
+function counted(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+async function begin() {
   opening = await openSession();
-  const before = select || corpus.value;
+  const before = corpus.value;
   corpus.replaceChildren(...opening.corpora.map((one) =>
     el("option", { value: one.id }, one.title)));
   if (opening.corpora.some((one) => one.id === before)) corpus.value = before;
   fileInput.accept = opening.accepted.join(",");
   input.maxLength = opening.question_characters;
-  get("uploads").textContent = opening.uploads.join(", ");
-  get("uploads").title = opening.uploads.join("\n");
+  const added = opening.uploads;
+  get("uploads").textContent = added.length ? `${counted(added.length, "document")} added: ${added.join(", ")}` : "";
+  get("uploads").title = added.join("\n");
+  remove.hidden = !added.length;
   offer();
 }
 
@@ -130,8 +147,9 @@ async function addFile(file) {
       throw new ServiceError(413, { message: `The file is larger than ${Math.round(opening.upload_bytes / 1e6)} MB.` });
     }
     const added = await upload(file);
-    await begin("uploads");
-    line.replaceWith(told("done", `“${added.name}” is ready: ${added.passages} ${added.passages === 1 ? "passage" : "passages"}. Ask about it.`, ...added.warnings));
+    await begin();
+    const one = chosen();
+    line.replaceWith(told("done", `“${added.name}” was added. Questions are answered from it and from ${counted(one.documents, "document")} of ${one.title}.`, ...added.warnings));
     input.focus();
   } catch (error) {
     const failed = told("failed", `“${file.name}” was not added. ${error.message}`, ...(error.hint ? [error.hint] : []));
@@ -175,13 +193,27 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   addFile(event.dataTransfer.files[0]);
 });
-get("new-chat").addEventListener("click", async () => {
+function clear() {
   running?.abort();
   log.replaceChildren();
   welcome.hidden = false;
   close();
   input.focus();
+}
+get("new-chat").addEventListener("click", async () => {
+  clear();
   await newChat();
+});
+remove.addEventListener("click", async () => {
+  try {
+    await removeUploads();
+    clear();
+    await begin();
+    say("Your documents were removed.");
+  } catch (error) {
+    log.append(told("failed", error.message));
+    scrollDown();
+  }
 });
 
 const theme = get("theme");

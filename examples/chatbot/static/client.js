@@ -46,6 +46,10 @@ export async function openSession() {
   return (await send("/api/session", { method: "POST" })).json();
 }
 
+export async function suggestions(corpus) {
+  return (await send(`/api/corpora/${encodeURIComponent(corpus)}/suggestions`)).json();
+}
+
 export async function newChat() {
   await send("/api/chat", { method: "DELETE" });
 }
@@ -65,6 +69,10 @@ export async function feedback(answer, verdict, reason) {
 export async function upload(file) {
   const path = `/api/uploads?name=${encodeURIComponent(file.name)}`;
   return (await send(path, { method: "POST", body: file })).json();
+}
+
+export async function removeUploads() {
+  await send("/api/uploads", { method: "DELETE" });
 }
 
 // Yields {name, data} for each server-sent event of one question.

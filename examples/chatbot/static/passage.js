@@ -1,9 +1,12 @@
-// Shows a passage with the quote marked.
+// Shows the blocks of a passage or of a claim, with the quote marked.
 
-import { el } from "./dom.js";
+import { el, icon, say } from "./dom.js";
 
 export function segments(list) {
-  return list.map((one) => (one.quoted ? el("mark", {}, one.text) : document.createTextNode(one.text)));
+  return list.map((one) => {
+    const text = one.code ? el("code", {}, one.text) : document.createTextNode(one.text);
+    return one.quoted ? el("mark", {}, text) : text;
+  });
 }
 
 function table(block) {
@@ -15,11 +18,37 @@ function table(block) {
       row.cells.map((cell) => el("td", { dir: "auto" }, segments(cell))),
     ),
   );
-  return el("table", {}, el("thead", {}, head), el("tbody", {}, rows));
+  // A wide table scrolls in its own box: no column is squeezed until its words break.
+  return el("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Table" },
+    el("table", {}, block.header.length ? el("thead", {}, head) : null, el("tbody", {}, rows)));
 }
 
-function block(one) {
+function items(block) {
+  return el("ul", { class: "items" }, block.items.map((one) =>
+    el("li", { class: `level-${one.level}${one.marker ? " marked" : ""}`, dir: "auto" },
+      one.marker ? [el("span", { class: "marker" }, one.marker), " "] : [],
+      el("span", {}, segments(one.segments)))));
+}
+
+function code(block) {
+  const text = block.segments.map((one) => one.text).join("");
+  const copy = el("button", { type: "button", class: "copy quiet square", "aria-label": "Copy the code" }, icon("copy"));
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      say("Copied.");
+    } catch {
+      say("It could not be copied.");
+    }
+  });
+  const marked = block.segments.map((one) => (one.quoted ? el("mark", {}, one.text) : one.text));
+  return el("div", { class: "code-block" }, el("pre", { tabindex: "0", dir: "ltr" }, el("code", {}, marked)), copy);
+}
+
+export function block(one) {
   if (one.kind === "table") return table(one);
+  if (one.kind === "list") return items(one);
+  if (one.kind === "code") return code(one);
   const kind = one.kind === "heading" ? "passage-heading" : `passage-${one.kind}`;
   return el("p", { class: kind, dir: "auto" }, segments(one.segments));
 }

@@ -84,6 +84,11 @@ function timings(view) {
   return el("section", {}, el("h3", {}, "Time and tokens", el("span", { class: "faint" }, seconds(view.timings.total))), rows, el("p", { class: "faint" }, used));
 }
 
+function writer(view) {
+  const name = view.generator === "extractive" ? "The built-in generator, no model" : view.generator;
+  return el("p", { class: "writer", dir: "auto" }, `${name} · ${counted(view.attempts.length, "draft")} · ${seconds(view.timings.total)}`);
+}
+
 function rules(view) {
   const rows = Object.entries(view.policy).map(([name, value]) =>
     el("div", {}, el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)));
@@ -98,6 +103,7 @@ export async function openTrace(id) {
     const view = await trace(id);
     body.replaceChildren(
       el("p", { class: "warning" }, "For those who check: this also shows drafts that were rejected. They are not part of any answer."),
+      writer(view),
       el("section", {},
         el("h3", {}, "Retrieved", el("span", { class: "faint" }, counted(view.retrieved.length, "passage"))),
         el("ol", { class: "retrieved" }, view.retrieved.map(found))),

@@ -1,4 +1,4 @@
-"""Plain text and Markdown: the canonical text is the decoded file, markup included."""
+"""Plain text and Markdown: the canonical text is the decoded file, Markdown's marks included."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from grounded_rag.ingest.decoding import MAX_BYTES, check_size, decode, require_text
 from grounded_rag.ingest.metadata import split_front_matter
+from grounded_rag.ingest.readers.html import html_text
 from grounded_rag.ingest.structure import Heading, build_sections, heading_spans, leading_title
 from grounded_rag.protocols import ParsedDocument
+from grounded_rag.text.code import code_blocks
 
 _UNDERLINED = re.compile(
     r"^(?=\S)([^\r\n]{1,120})(?:\r\n|\n|\r)(={3,}|-{3,})[ \t]*(?=[\r\n]|\Z)", re.MULTILINE
@@ -69,6 +71,11 @@ def _title(text: str) -> str:
     return first if alone else ""
 
 
+_BLOCKS = "ol|ul|dl|table|div|p|pre|blockquote|center|details|section|figure|h[1-6]"
+_BLOCK_TAG = re.compile(
+    rf"^[ \t]{{0,3}}(?=<)(<({_BLOCKS})\b[^<>\n]{{0,1000}}>)", re.MULTILINE | re.IGNORECASE
+)
+_ANY_BLOCK_TAG = re.compile(rf"<(/?)({_BLOCKS})\b[^<>]{{0,1000}}>", re.IGNORECASE)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|$)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
@@ -85,7 +92,10 @@ _EMPHASIS = re.compile(r"(\*\*|__|`)(?=\S)([^*_`]{1,300})(?<=\S)\1")
 
 @dataclass(frozen=True, slots=True)
 class MarkdownReader:
-    """Reads Markdown, unchanged but for byte order mark and front matter; markup stays."""
+    """Reads Markdown; its marks stay, and HTML in it is read as HTML.
+
+    Byte order mark and front matter are left out.
+    """
 
     max_bytes: int = MAX_BYTES
 
@@ -94,6 +104,7 @@ class MarkdownReader:
         check_size(len(data), source=source, max_bytes=self.max_bytes)
         decoded = decode(data, source=source)
         values, text = split_front_matter(decoded.text, source=source)
+        text, warnings = _read_html_blocks(text, source=source)
         require_text(text, source=source)
         headings = find_headings(text)
         return ParsedDocument(
@@ -103,8 +114,50 @@ class MarkdownReader:
             sections=build_sections(len(text), headings),
             headings=heading_spans(headings),
             metadata=values,
-            warnings=decoded.warnings,
+            warnings=decoded.warnings + warnings,
         )
+
+
+def _read_html_blocks(text: str, *, source: str) -> tuple[str, tuple[str, ...]]:
+    """Return a Markdown text with its blocks of HTML read as such, and what was left out of them.
+
+    A block is an element whose tag begins a line; one that is not closed stays as it is.
+    """
+    if not _BLOCK_TAG.search(text):
+        return text, ()
+    inside_code = {
+        tag.start()
+        for block in code_blocks(text)
+        for tag in _BLOCK_TAG.finditer(text, block.outer.start, block.outer.end)
+    }
+    ends = _ends_of_elements(text)
+    parts: list[str] = []
+    warnings: list[str] = []
+    done = 0
+    for opened in _BLOCK_TAG.finditer(text):
+        start = opened.start()
+        end = ends.get(opened.start(1))
+        if end is None or start < done or start in inside_code:
+            continue
+        read = html_text(text[start:end], source=source)
+        level = opened[2][1:] if opened[2][1:].isdigit() and "\n" not in read.text else "0"
+        parts += [text[done:start], f"{'#' * int(level)} {read.text}".lstrip(" ")]
+        warnings += read.warnings
+        done = end
+    return "".join([*parts, text[done:]]), tuple(warnings)
+
+
+def _ends_of_elements(text: str) -> dict[int, int]:
+    """Return for each opening tag that is closed where its element ends, in one pass."""
+    ends: dict[int, int] = {}
+    opened: dict[str, list[int]] = {}
+    for tag in _ANY_BLOCK_TAG.finditer(text):
+        above = opened.setdefault(tag[2].lower(), [])
+        if not tag[1]:
+            above.append(tag.start())
+        elif above:
+            ends[above.pop()] = tag.end()
+    return ends
 
 
 def find_headings(text: str) -> list[Heading]:

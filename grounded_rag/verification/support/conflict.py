@@ -1,30 +1,32 @@
-"""Conflict: another retrieved, current document says the same sentence with another value."""
+"""Conflict: another retrieved, current document says something else of the same thing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from grounded_rag.protocols import ClaimCase
+from grounded_rag.text.number_words import may_begin
 from grounded_rag.text.quantities import Agreement, Quantity, compare
-from grounded_rag.text.sentences import split_sentences
-from grounded_rag.types import Frozen, Instant, RetrievedChunk
+from grounded_rag.text.sentences import split_sentences, told_row
+from grounded_rag.text.words import tokenize
+from grounded_rag.types import Frozen, Instant, RetrievedChunk, Span, Statement
 from grounded_rag.validity import current
+from grounded_rag.verification.passages import Passage
+from grounded_rag.verification.statements import statements_at
+from grounded_rag.verification.support.contrast import Contrast, contrast
 from grounded_rag.verification.support.quoted import injected_spans
-from grounded_rag.verification.support.score import denies
-from grounded_rag.verification.support.terms import ReadText, TextTerm, read
+from grounded_rag.verification.support.readings import Asked, Side, asked, read_side, weekdays
+from grounded_rag.verification.support.stances import negative, opposes
+from grounded_rag.verification.support.terms import ReadText, read
 
-# Shares of the words of a statement that another sentence has in the same places: to differ in a
-# number, and (a near-copy) to deny it; and words that it shares at all.
-_NEAR = 0.6
-_COPY = 0.8
+# A sentence that shares fewer words with the evidence and the question is not read at all.
 _SHARED = 2
-# A rival that shares fewer words need not be laid side by side, which costs most.
-_SIEVE = 0.4
 # Each sentence of each chunk is compared: bounds the cost of hostile input.
 _MAX_CHUNKS = 50
 _MAX_SENTENCES = 80
+_MAX_CELLS = 12
 _FOLLOWS = {Agreement.SAME, Agreement.WEAKER}
 
 
@@ -34,55 +36,72 @@ class Conflict(Frozen):
     Attributes:
         chunk_id: The chunk that disagrees.
         doc_id: Its document.
-        text: Its sentence.
-        detail: One sentence for a person.
+        text: Its statement.
+        ours: What the evidence says, or "" where one source denies the other.
+        theirs: What the rival says instead.
     """
 
     chunk_id: str
     doc_id: str
     text: str
-    detail: str
+    ours: str = ""
+    theirs: str = ""
+
+    @property
+    def detail(self) -> str:
+        """The end of a sentence for a person; it begins with the rival's title."""
+        if not self.ours:
+            return "denies what the cited source affirms, or the other way round."
+        return f"says “{self.theirs}”, not “{self.ours}”."
 
 
 def find_conflicts(
-    case: ClaimCase, chunks: Sequence[RetrievedChunk], *, as_of: Instant | None = None
+    case: ClaimCase, passages: Iterable[Passage], *, as_of: Instant | None = None
 ) -> tuple[Conflict, ...]:
-    """Return the retrieved chunks whose documents contradict the evidence of a claim.
+    """Return the retrieved passages whose documents contradict the evidence of a claim.
 
     A document that its metadata marks as superseded, expired or not yet effective is no rival.
 
     Args:
         case: The claim with its evidence.
-        chunks: Everything that was retrieved.
+        passages: Everything that was retrieved.
         as_of: Moment for which currency counts; None looks at supersession only.
     """
     cited = {piece.chunk.chunk.doc_id for piece in case.evidence}
     claim = read(case.claim.text)
-    words = _content_stems(claim)
-    statements = [
-        sentence
-        for piece in case.evidence
-        for sentence in _sentences(piece.sentence)
-        if words & _content_stems(sentence)
-    ]
+    question = asked(case.question) if case.question else None
+    mine = _stated(case)
+    sides = [read_side(each.text, each.headings) for each in mine]
+    sought = _Sought(
+        said=frozenset(word for side in sides for word in side.stems),
+        wanted=question.stems if question else frozenset(),
+        value=any(side.values for side in sides),
+        other=(question is not None and question.names) or any(map(opposes, sides)),
+    )
     found: list[Conflict] = []
-    for rival in chunks[:_MAX_CHUNKS]:
-        if rival.chunk.doc_id in cited or not _current(rival, as_of):
-            continue
-        pairs = ((mine, other) for other in _sentences(rival.chunk.text) for mine in statements)
-        for mine, other in pairs:
-            if detail := _differs(claim, mine, other):
+    rivals = [p for p in passages if p.chunk.doc_id not in cited and _current(p.retrieved, as_of)]
+    for passage in rivals[:_MAX_CHUNKS]:
+        for other in _speaking(passage, sought):
+            told = (_differs(claim, ours, other, question) for ours in mine)
+            differs = next(filter(None, told), None)
+            if differs is not None:
                 found.append(
                     Conflict(
-                        chunk_id=rival.chunk.id,
-                        doc_id=rival.chunk.doc_id,
-                        text=other.text.strip(),
-                        detail=detail,
+                        chunk_id=passage.id,
+                        doc_id=passage.chunk.doc_id,
+                        text=other.text,
+                        ours=differs.ours,
+                        theirs=differs.theirs,
                     )
                 )
-                # One sentence is enough to send a reader there.
+                # One statement is enough to send a reader there.
                 break
     return tuple(found)
+
+
+def _stated(case: ClaimCase) -> list[Statement]:
+    """Return what the evidence states, but for what nobody asserts."""
+    return [s for piece in case.evidence for s in piece.statements if s.asserted]
 
 
 def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
@@ -92,63 +111,98 @@ def _current(chunk: RetrievedChunk, as_of: Instant | None) -> bool:
     return current(chunk.validity, as_of=as_of)
 
 
+class _Sought(NamedTuple):
+    """What a sentence must have to be a rival of the evidence.
+
+    Attributes:
+        said: Words of the evidence.
+        wanted: Words of the question.
+        value: Whether the evidence has a value that another one could differ from.
+        other: Whether a sentence without a value or a denial could differ as well, in a name, or
+            because the evidence itself denies something.
+    """
+
+    said: frozenset[str]
+    wanted: frozenset[str]
+    value: bool
+    other: bool
+
+
+class _Sentence(NamedTuple):
+    """A sentence that may speak, with its words, and whether it has a value or a denial."""
+
+    span: Span
+    stems: frozenset[str]
+    value: bool
+    denies: bool
+
+
+def _speaking(passage: Passage, sought: _Sought) -> Iterator[Statement]:
+    """Yield the statements that could differ from the evidence, by a look at their words."""
+    done = -1
+    for span, stems, value, denies in _sentences(passage.text):
+        differs = (value and sought.value) or denies
+        shared = len(stems & sought.said)
+        if span.start < done or not shared or not (differs or sought.other):
+            continue
+        # What lacks words may have them in its title and headings.
+        if shared + len((stems & sought.wanted) - sought.said) < _SHARED and not (
+            differs and not stems.isdisjoint(sought.wanted)
+        ):
+            continue
+        for found in statements_at(passage, span.start, span.end):
+            if found.statement.asserted and found.statement.span.start >= done:
+                done = found.statement.span.end
+                yield found.statement
+
+
 @lru_cache(maxsize=512)
-def _sentences(text: str) -> tuple[ReadText, ...]:
+def _sentences(text: str) -> tuple[_Sentence, ...]:
     """Return the sentences of a text that may speak: what addresses the assistant may not."""
     hostile = injected_spans(text)
-    return tuple(
-        read(span.of(text))
-        for span in split_sentences(text)[:_MAX_SENTENCES]
-        if not any(span.overlaps(other) for other in hostile)
-    )
+    found: list[_Sentence] = []
+    for span in split_sentences(text)[:_MAX_SENTENCES]:
+        if not any(span.overlaps(other) for other in hostile):
+            words = tokenize(span.of(text))
+            found.append(
+                _Sentence(
+                    span=span,
+                    stems=frozenset(word.stem for word in words if word.content),
+                    value=any(
+                        word.kind in ("number", "code")
+                        or word.lower in weekdays()
+                        or (word.content and may_begin(word.lower))
+                        for word in words
+                    ),
+                    denies=any(negative(word.lower) for word in words),
+                )
+            )
+    return tuple(found)
 
 
-@lru_cache(maxsize=2048)
-def _content_stems(reading: ReadText) -> frozenset[str]:
-    return frozenset(t.stem for t in reading.terms if t.content and t.quantity is None)
+def _differs(
+    claim: ReadText, ours: Statement, theirs: Statement, question: Asked | None
+) -> Contrast | None:
+    """Return what a rival says otherwise, where it is something that the claim says.
+
+    Two table rows are compared cell by cell, each cell with its column and the row's label.
+    """
+    if ours.cells and theirs.cells:
+        pairs = [(a, b) for a in _cells(ours) for b in _cells(theirs)]
+        asks = None
+    else:
+        pairs = [(read_side(ours.text, ours.headings), read_side(theirs.text, theirs.headings))]
+        asks = question
+    found = (contrast(a, b, asks) for a, b in pairs)
+    differs = (each for each in found if each is not None)
+    return next((d for d in differs if d.quantity is None or _states(claim, d.quantity)), None)
 
 
-def _differs(claim: ReadText, mine: ReadText, other: ReadText) -> str | None:
-    """Return what differs between two sentences that say nearly the same, or None."""
-    words = _content_stems(mine)
-    shared = len(words & _content_stems(other))
-    if shared < max(_SHARED, len(words) * _SIEVE) or _names(mine) != _names(other):
-        return None
-    pairs = list(_laid(mine.terms, other.terms))
-    in_place = len({a.stem for a, _ in pairs if a.content and a.quantity is None})
-    if in_place < max(_SHARED, len(words) * _NEAR):
-        return None
-    for ours, theirs in pairs:
-        if ours.quantity and theirs.quantity and _disagree(ours.quantity, theirs.quantity, claim):
-            return f"says “{theirs.text}”, not “{ours.text}”."
-    if in_place >= len(words) * _COPY and denies(mine.terms) != denies(other.terms):
-        return "This source denies what the cited one affirms, or the other way round."
-    return None
+def _cells(row: Statement) -> list[Side]:
+    (_, label), *cells = row.cells
+    told = [told_row(label, [cell]) for cell in cells[:_MAX_CELLS] if all(cell)]
+    return [read_side(text, row.headings) for text in told]
 
 
-def _names(reading: ReadText) -> set[str]:
-    return {term.stem for term in reading.terms if term.name}
-
-
-def _laid(
-    mine: Sequence[TextTerm], other: Sequence[TextTerm]
-) -> Iterator[tuple[TextTerm, TextTerm]]:
-    """Lay two sentences side by side: words by stem, a number on a number of the same unit."""
-    ours, theirs = [_key(term) for term in mine], [_key(term) for term in other]
-    for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        yield from zip(
-            mine[block.a : block.a + block.size], other[block.b : block.b + block.size],
-            strict=True,
-        )  # fmt: skip
-
-
-def _key(term: TextTerm) -> str:
-    quantity = term.quantity
-    return term.stem if quantity is None else f"#{quantity.kind} {quantity.unit} {quantity.per}"
-
-
-def _disagree(ours: Quantity, theirs: Quantity, claim: ReadText) -> bool:
-    """Whether two numbers in one place are not the same, and the claim has ours."""
-    return compare(ours, theirs) not in _FOLLOWS and any(
-        compare(stated, ours) in _FOLLOWS for stated in claim.quantities
-    )
+def _states(claim: ReadText, ours: Quantity) -> bool:
+    return any(compare(stated, ours) in _FOLLOWS for stated in claim.quantities)

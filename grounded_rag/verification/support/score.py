@@ -98,8 +98,12 @@ def coverage(case: ClaimCase) -> float:
 
 def denies(terms: Iterable[TextTerm]) -> bool:
     """Whether one of the terms is a negation."""
-    words = _negations()
-    return any(t.lower in words or t.lower.endswith(("n't", "n’t")) for t in terms)
+    return any(denies_by(term.lower) for term in terms)
+
+
+def denies_by(lower: str) -> bool:
+    """Whether a word in lower case denies what it governs."""
+    return lower in _negations() or lower.endswith(("n't", "n’t"))
 
 
 @cache
