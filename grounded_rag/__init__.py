@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from grounded_rag.ingest.update import IngestReport, update_index
     from grounded_rag.judge import LLMJudge
     from grounded_rag.llama import LlamaIndexRetriever
+    from grounded_rag.models.cross_encoder import CrossEncoder
     from grounded_rag.models.entailment import OnnxEntailment
     from grounded_rag.models.nli import CrossEncoderEntailment
     from grounded_rag.models.token_detector import TokenDetector
@@ -80,6 +81,7 @@ __all__ = [
     "ClaimStatus",
     "ClaimVerdict",
     "Conversation",
+    "CrossEncoder",
     "CrossEncoderEntailment",
     "Document",
     "Draft",
@@ -132,6 +134,7 @@ _LAZY = {
     "AuditReport": "grounded_rag.receipts.findings",
     "Conversation": "grounded_rag.conversation.conversation",
     "CitationsGenerator": "grounded_rag.generate.citations_api",
+    "CrossEncoder": "grounded_rag.models.cross_encoder",
     "CrossEncoderEntailment": "grounded_rag.models.nli",
     "ExtractiveGenerator": "grounded_rag.generate.extractive",
     "GroundedRAG": "grounded_rag.rag",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from grounded_rag.generate.extractive import ExtractiveGenerator
     from grounded_rag.generate.prompts import PromptKind, PromptSet
-    from grounded_rag.index.retrieval import Reranker
+    from grounded_rag.index.reranking import Reranker, RerankerChoice
     from grounded_rag.index.store import Index
 
 Hook = Callable[[Answer], object]
@@ -37,6 +37,9 @@ class Options(TypedDict, total=False):
     """Keyword options common to all ways of making a `GroundedRAG`.
 
     Attributes:
+        reranker: Puts what the retriever found into a better order: the folder of a cross-encoder
+            in ONNX, a `CrossEncoder`, an object with `rerank` such as a wrapped LlamaIndex
+            postprocessor, or several of these, applied one after the other.
         generator: A name ("extractive", "anthropic", "anthropic/MODEL", "anthropic-citations",
             "anthropic-citations/MODEL", "openai/MODEL", or any provider string that instructor
             knows), or a `Generator` of one's own. The default is the built-in extractive
@@ -68,6 +71,7 @@ class Options(TypedDict, total=False):
             `Answer.receipt`. An answer whose receipt cannot be saved is not returned.
     """
 
+    reranker: RerankerChoice | Sequence[RerankerChoice]
     generator: str | Generator
     threshold: float
     quote_mode: Literal["copy", "label"]
@@ -354,6 +358,10 @@ def make_parts(retriever: Retriever, options: Options) -> Parts:
             hint=f"Known options: {', '.join(sorted(known))}.",
         )
     check_parts(retriever, options)
+    if options.get("reranker") is not None:
+        from grounded_rag.index.reranking import RerankedRetriever, make_rerankers
+
+        retriever = RerankedRetriever(retriever, make_rerankers(options["reranker"]))
     policy = options.get("policy", Policy())
     timeout = call_timeout(options.get("timeout"), policy)
     if options.get("quote_mode", "copy") not in ("copy", "label"):
@@ -429,22 +437,13 @@ class OpenIndex:
             check_identity(self.path, made_with, identity_of(default))
         return default
 
-    def retriever(
-        self, policy: Policy, *, reranker: Reranker | Path | str | None = None
-    ) -> Retriever:
-        """Return a retriever over this index under a policy, reranked where one is given."""
+    def retriever(self, policy: Policy, *, rerankers: Sequence[Reranker] = ()) -> Retriever:
+        """Return a retriever over this index under a policy."""
         from grounded_rag.index.retrieval import HybridRetriever
 
-        if isinstance(reranker, str | Path):
-            from grounded_rag.index.cross_encoder import CrossEncoderReranker
-
-            reranker = CrossEncoderReranker(reranker)
         stale: Literal["flag", "exclude"] = "exclude" if policy.stale == "exclude" else "flag"
         return HybridRetriever(
-            self.index,
-            embedding=self.embedding,
-            rerankers=() if reranker is None else (reranker,),
-            stale=stale,
+            self.index, embedding=self.embedding, rerankers=rerankers, stale=stale
         )
 
     def generator(self, threshold: float | None = None) -> ExtractiveGenerator:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from llama_index.core.retrievers import BaseRetriever
 
     from grounded_rag.index.records import IndexStatus
-    from grounded_rag.index.retrieval import Reranker
     from grounded_rag.ingest.update import IngestProgress, IngestReport
 
 
@@ -75,7 +74,6 @@ class GroundedRAG:
         path: Path | str,
         *,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
-        reranker: Reranker | Path | str | None = None,
         readers: Mapping[str, Reader] | None = None,
         **options: Unpack[Options],
     ) -> Self:
@@ -85,8 +83,6 @@ class GroundedRAG:
             path: Folder that `ingest` has made.
             embedding: The LlamaIndex embedding that the index was made with; None searches by
                 words alone.
-            reranker: Puts what was found into a better order: a folder with a cross-encoder in
-                ONNX, or an object with `rerank`, such as a wrapped LlamaIndex postprocessor.
             readers: Readers of one's own by suffix, for later calls of `ingest`.
             options: See `Options`.
 
@@ -95,15 +91,18 @@ class GroundedRAG:
             IndexNotFoundError: There is no index.
             IndexMismatchError: It was made by another embedding model or schema version.
         """
+        from grounded_rag.index.reranking import make_rerankers
         from grounded_rag.ingest.readers import check_readers
 
         own_readers = check_readers(readers)
+        # Here they stand inside the retriever, which knows what has been superseded.
+        rerankers = make_rerankers(options.pop("reranker", None))
         index = OpenIndex(Path(path), embedding)
         try:
             if options.get("generator", "extractive") == "extractive":
                 options["generator"] = index.generator(options.pop("threshold", None))
             policy = options.get("policy", Policy())
-            rag = cls(index.retriever(policy, reranker=reranker), **options)
+            rag = cls(index.retriever(policy, rerankers=rerankers), **options)
         except BaseException:
             index.close()
             raise
@@ -118,7 +117,6 @@ class GroundedRAG:
         *,
         index: Path | str | None = None,
         embedding: BaseEmbedding | Literal["default"] | None = "default",
-        reranker: Reranker | Path | str | None = None,
         readers: Mapping[str, Reader] | None = None,
         progress: Callable[[IngestProgress], object] | None = None,
         **options: Unpack[Options],
@@ -130,7 +128,6 @@ class GroundedRAG:
             index: Folder of the index. Without one, a temporary folder is used and deleted by
                 `close()`; name one to ingest only what changed the next time.
             embedding: LlamaIndex embedding; None searches by words alone.
-            reranker: See `open`.
             readers: Readers of one's own by suffix, as in `{".rst": MyReader()}`; they come before
                 the built-in ones, and later calls of `ingest` use them too.
             progress: Called as ingestion goes on.
@@ -155,7 +152,7 @@ class GroundedRAG:
                 readers=readers,
                 progress=progress,
             )
-            rag = cls.open(index, embedding=resolved, reranker=reranker, readers=readers, **options)
+            rag = cls.open(index, embedding=resolved, readers=readers, **options)
         except BaseException:
             if temporary is not None:
                 temporary.cleanup()

@@ -80,9 +80,12 @@ def corpus_folder(corpus: str) -> Path:
 
 def cached_index(corpus: Path) -> Path:
     """Return where the index of a corpus is kept."""
+    from grounded_rag.index.ledger import SCHEMA_VERSION
+
     home = Path(os.environ.get("GROUNDED_RAG_HOME") or typer.get_app_dir("grounded-rag"))
     digest = hashlib.sha256(str(corpus.resolve()).encode("utf-8", "surrogatepass")).hexdigest()
-    return home / "indexes" / f"{corpus.name}-{digest[:12]}"
+    # Nobody named this folder: a newer schema makes one of its own instead of refusing the old.
+    return home / "indexes" / f"{corpus.name}-{digest[:12]}-v{SCHEMA_VERSION}"
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from grounded_rag.generate.question import Question
 from grounded_rag.text.sentences import LineKind
 from grounded_rag.text.words import content_words
 from grounded_rag.types import Citation, Claim, RetrievedChunk, Statement
+from grounded_rag.verification.layout import Sentence
 from grounded_rag.verification.passages import Passage
 from grounded_rag.verification.statements import Found, all_statements
 from grounded_rag.verification.wording import Row, clean_wording
@@ -41,6 +42,7 @@ class Candidate:
 
     chunk: int  # Position of its chunk in the request, from 0
     doc_id: str
+    superseded_by: str | None  # The document that replaces its own, if one does
     found: Found
     text: str  # Its own sentence, item, row or code; of a list, the line that leads into it
     kind: CandidateKind
@@ -68,19 +70,25 @@ def find_candidates(passages: Sequence[Passage]) -> list[Candidate]:
         above: tuple[str, ...] | None = None
         for each in all_statements(passage):
             headings = each.statement.headings
-            candidate = _candidate(
-                number, each, passage, len(found) - 1 if headings == above else None
-            )
-            if _is_sayable(candidate, titles):
+            previous = len(found) - 1 if headings == above else None
+            own = _own_sentence(each, passage)
+            candidate = _candidate(number, each, passage, own, previous)
+            if _is_sayable(candidate, passage.text[own.start : own.end], titles):
                 above = headings
                 found.append(candidate)
     return found
 
 
-def _candidate(number: int, found: Found, passage: Passage, previous: int | None) -> Candidate:
+def _own_sentence(found: Found, passage: Passage) -> Sentence:
+    """Return the sentence that a statement begins with; of a list, the line that leads into it."""
+    layout, start = passage.layout, found.statement.span.start
+    return layout.at(layout.touched(start, start + 1)[0])
+
+
+def _candidate(
+    number: int, found: Found, passage: Passage, sentence: Sentence, previous: int | None
+) -> Candidate:
     statement = found.statement
-    layout = passage.layout
-    sentence = layout.at(layout.touched(statement.span.start, statement.span.start + 1)[0])
     if found.row is not None:
         text, kind = statement.span.of(passage.text), CandidateKind.ROW
         context = " | ".join(found.row.header)
@@ -97,6 +105,7 @@ def _candidate(number: int, found: Found, passage: Passage, previous: int | None
     return Candidate(
         chunk=number,
         doc_id=passage.chunk.doc_id,
+        superseded_by=passage.retrieved.validity.superseded_by,
         found=found,
         text=text,
         kind=kind,
@@ -107,7 +116,7 @@ def _candidate(number: int, found: Found, passage: Passage, previous: int | None
     )
 
 
-def _is_sayable(candidate: Candidate, titles: frozenset[str]) -> bool:
+def _is_sayable(candidate: Candidate, written: str, titles: frozenset[str]) -> bool:
     statement, text = candidate.statement, candidate.text
     if not (statement.asserted and statement.whole) or len(statement.text) > _MOST_CHARACTERS:
         return False
@@ -118,7 +127,7 @@ def _is_sayable(candidate: Candidate, titles: frozenset[str]) -> bool:
         return False
     if candidate.kind is CandidateKind.SENTENCE and not candidate.context:
         # "Yes." says nothing without its question.
-        return len(text.split()) > _CURT and not _is_furniture(text, len(words))
+        return len(text.split()) > _CURT and not _is_furniture(written, len(words))
     return (
         candidate.kind is not CandidateKind.ITEM or bool(candidate.context) or not _is_title(text)
     )
@@ -141,7 +150,7 @@ def _is_furniture(text: str, words: int) -> bool:
         return False
     if _FIGURE.search(text):
         return text.isupper() and words <= _TITLE_WORDS
-    return words < _FEW_WORDS or text.isupper()
+    return words < _FEW_WORDS or text.isupper() or "\n" in text
 
 
 def _is_title(text: str) -> bool:

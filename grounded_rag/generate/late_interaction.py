@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -11,15 +10,12 @@ from typing import Protocol
 
 from grounded_rag.generate.question import Question
 from grounded_rag.models.sentence_cache import SentenceCache, TokenEmbedding
-from grounded_rag.text.words import TokenVectors
+from grounded_rag.text.words import TokenVectors, piece_weight
 
 _KEPT_PIECES = 65_536
 """Word pieces whose vectors are kept: 50 MB for the built-in model, some 2,000 sentences."""
 
 _LEAST = 0.05
-_COMMON = 0.1
-_COMMON_RANK = 1_000
-_RARE_RANK = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ def _likeness(asked: TokenVectors, words: Sequence[_AskedWord], sentence: TokenV
     # Rows may be kept in half precision; products are made in single.
     rows, others = asked.rows.astype("float32"), sentence.rows.astype("float32")
     best: list[float] = (rows @ others.T).max(axis=1).tolist()
-    weights = [_piece_weight(rank) for rank in asked.ranks]
+    weights = [piece_weight(rank) for rank in asked.ranks]
     late = sum(map(float.__mul__, best, weights)) / sum(weights)
     if not words:
         return Likeness(cosine=cosine, late=late)
@@ -92,12 +88,6 @@ def _asked_words(question: Question, asked: TokenVectors) -> list[_AskedWord]:
         if pieces:
             words.append(_AskedWord(pieces, max(_LEAST, term.weight)))
     return words
-
-
-def _piece_weight(rank: int) -> float:
-    """Return the weight of a piece: rare ones, late in a list ordered by frequency, count more."""
-    share = math.log(max(rank, _COMMON_RANK) / _COMMON_RANK) / math.log(_RARE_RANK / _COMMON_RANK)
-    return min(1.0, max(_COMMON, share))
 
 
 class SentenceEmbedding(Protocol):

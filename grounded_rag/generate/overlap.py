@@ -145,8 +145,12 @@ def _above(candidate: Candidate) -> str:
 
 
 def _stems(text: str, words: dict[str, str]) -> frozenset[str]:
-    """Return the stems of a text, and note in `words` one word for each."""
-    found = content_words(text)
+    """Return the stems of a text, and note in `words` one word for each.
+
+    Words that are joined to an identifier count as words too: MAX_FIELDS is about fields.
+    """
+    apart = text.replace("_", " ")
+    found = content_words(text if apart == text else f"{text} {apart}")
     for word in found:
         words.setdefault(word.stem, word.lower)
     return frozenset(word.stem for word in found)

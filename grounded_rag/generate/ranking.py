@@ -87,7 +87,20 @@ SENTENCES = Ranker(
     ),
 )
 PIECES = Ranker(
-    choice=Linear({"late": 1.0, "cover": 0.64, "chunk_recall": 0.7, "cosine": 0.62, "rank": -0.03}),
+    choice=Linear(
+        {
+            "late": 1.0,
+            "cosine": 0.85,
+            "cover": 0.77,
+            "chunk_recall": 0.73,
+            "gap": -0.05,
+            "degree_missing": -0.14,
+            "negation_missing": -0.11,
+            "number_missing": -0.06,
+            "name_missing": -0.05,
+            "rank": -0.03,
+        }
+    ),
     confidence=Linear(
         {
             "cosine": 2.88,

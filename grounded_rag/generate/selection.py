@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -12,12 +13,13 @@ from grounded_rag.generate.overlap import Overlap
 from grounded_rag.generate.question import Question
 from grounded_rag.generate.ranking import Features, Ranker
 from grounded_rag.text.words import content_words
+from grounded_rag.verification.support.conflict import disagree
 
 _SHORTLIST = 20  # Candidates that are compared by an embedding
 _RANK_PENALTY = 0.02
 # Distance in units of `choice`: a current statement this near takes an outdated one's place, or is
-# said beside the best where it says otherwise.
-_AS_GOOD = 0.3
+# said beside the best where that lacks a name of the question, or says otherwise.
+_AS_GOOD = 0.4
 # Share of words from which two statements are about the same, whatever their figures.
 _ALIKE = 0.6
 
@@ -36,7 +38,7 @@ class Scored:
 class Selection:
     """The chosen candidates of one part of a question, the best first, and how sure that is.
 
-    There is one, unless another document says otherwise.
+    There is one, unless the question names two things, or another document says otherwise.
     """
 
     # Positions in the list of candidates; empty where there is none at all.
@@ -90,8 +92,13 @@ def select(
         return Selection(indices=(), confidence=float("-inf"))
     replaced = _successor(scored, candidates, successors)
     best = replaced or _current(scored, candidates, outdated)
-    other = _disagreeing(best, scored, candidates, outdated) if replaced is None else None
-    confidence = ranker.confidence(best.features)
+    features = best.features
+    other = _complement(best, scored, candidates, outdated)
+    if other is not None:
+        features = dataclasses.replace(features, name_missing=0.0, number_missing=0.0)
+    elif replaced is None:
+        other = _disagreeing(question, best, scored, candidates, outdated)
+    confidence = ranker.confidence(features)
     if replaced is not None:
         # The older version answers, and this is what its successor says in that place.
         confidence = max(confidence, ranker.confidence(scored[0].features))
@@ -143,24 +150,28 @@ def _successor(
 
 
 def _disagreeing(
+    question: Question,
     best: Scored,
     scored: Sequence[Scored],
     candidates: Sequence[Candidate],
     outdated: frozenset[int],
 ) -> Scored | None:
-    """Return a statement of another document that says the same of other figures, if there is one.
+    """Return a statement of another document that says otherwise, if there is one.
 
     Which of the two holds is open, so that both are said.
     """
     here = candidates[best.index]
-    figures = _figures(here.text)
     for one in scored:
         if one.choice < best.choice - _AS_GOOD:
             return None
         there = candidates[one.index]
-        differs = figures and _figures(there.text) not in (figures, frozenset())
-        other_document = there.doc_id != here.doc_id and there.chunk not in outdated
-        if differs and other_document and _likeness(here.text, there.text) >= _ALIKE:
+        # A version of the same document says otherwise as a matter of course.
+        other_document = (
+            here.doc_id not in (there.doc_id, there.superseded_by)
+            and there.doc_id != here.superseded_by
+            and there.chunk not in outdated
+        )
+        if other_document and disagree(here.statement, there.statement, question=question.text):
             return one
     return None
 
@@ -176,5 +187,20 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word.stem for word in content_words(text) if word.kind != "number")
 
 
-def _figures(text: str) -> frozenset[str]:
-    return frozenset(word.lower for word in content_words(text) if word.kind == "number")
+def _complement(
+    best: Scored,
+    scored: Sequence[Scored],
+    candidates: Sequence[Candidate],
+    outdated: frozenset[int],
+) -> Scored | None:
+    """Return the candidate about the other one of two things that a question names, if any."""
+    if not best.missing:
+        return None
+    for one in scored:
+        if one.choice < best.choice - _AS_GOOD:
+            return None
+        if candidates[one.index].chunk in outdated:
+            continue
+        if one.missing and one.missing.isdisjoint(best.missing):
+            return one
+    return None

@@ -17,6 +17,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 from grounded_rag.errors import ConfigError
+from grounded_rag.index.pieces import packed
 from grounded_rag.index.records import Vector, as_rows
 from grounded_rag.resources import data_file
 from grounded_rag.text.words import TokenVectors
@@ -83,6 +84,13 @@ def _token_vectors(encoding: Any, hidden: Any) -> TokenVectors:
     )
 
 
+class EmbeddedTexts(NamedTuple):
+    """Vectors of texts, as rows, and the signs of their word pieces, b"" where there are none."""
+
+    vectors: Vector
+    pieces: list[bytes]
+
+
 class MiniLMEmbedding(BaseEmbedding):
     """The built-in embedding: all-MiniLM-L6-v2, int8 weights, 384 dimensions, 256 word pieces.
 
@@ -140,6 +148,13 @@ class MiniLMEmbedding(BaseEmbedding):
 
     def embed(self, texts: Sequence[str], *, progress: EmbedProgress | None = None) -> Vector:
         """Return one unit vector per text, as rows; what lies beyond the window is not seen."""
+        return self.embed_with_pieces(texts, progress=progress).vectors
+
+    def embed_with_pieces(
+        self, texts: Sequence[str], *, progress: EmbedProgress | None = None
+    ) -> EmbeddedTexts:
+        """Return the vectors of `embed`, and those of the word pieces that they are means of."""
+        signs = [b""] * len(texts)
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         pieces = [self._pieces(encoding.ids) for encoding in self._encode(texts)]
         batches = _batches([len(ids) for ids in pieces])
@@ -153,10 +168,13 @@ class MiniLMEmbedding(BaseEmbedding):
             weights = inside[..., np.newaxis].astype(np.float32)
             mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
             rows[batch] = mean / np.linalg.norm(mean, axis=1, keepdims=True)
+            for row, index in enumerate(batch):
+                # The first and the last piece are marks that the model adds.
+                signs[index] = packed(hidden[row, 1 : len(pieces[index]) - 1])
             done += len(batch)
             if progress is not None:
                 progress(done, len(texts))
-        return rows
+        return EmbeddedTexts(rows, signs)
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the vectors of the word pieces of short texts, such as sentences."""
@@ -212,10 +230,10 @@ class MiniLMEmbedding(BaseEmbedding):
 
 def embed_texts(
     embedding: BaseEmbedding, texts: Sequence[str], *, progress: EmbedProgress | None = None
-) -> Vector:
-    """Return one vector per text, as rows, by any LlamaIndex embedding."""
+) -> EmbeddedTexts:
+    """Return the vectors of texts by any LlamaIndex embedding."""
     if isinstance(embedding, MiniLMEmbedding):
-        return embedding.embed(texts, progress=progress)
+        return embedding.embed_with_pieces(texts, progress=progress)
     vectors: list[list[float]] = []
     size = embedding.embed_batch_size
     for start in range(0, len(texts), size):
@@ -227,7 +245,7 @@ def embed_texts(
             f"The embedding returned {len(vectors)} vectors for {len(texts)} texts.",
             hint="Check the embedding model; nothing was written.",
         )
-    return as_rows(vectors, dimension=None)
+    return EmbeddedTexts(as_rows(vectors, dimension=None), [b""] * len(texts))
 
 
 class DefaultEmbedding(NamedTuple):

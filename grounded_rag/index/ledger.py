@@ -30,7 +30,7 @@ from grounded_rag.index.records import (
 )
 from grounded_rag.types import Chunk, Document, PageSpan, Section, Span, Validity
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FILE_NAME = "ledger.sqlite3"
 BUSY_SECONDS = 30.0
 
@@ -67,7 +67,9 @@ CREATE TABLE chunks (
     content_hash TEXT NOT NULL,
     text TEXT NOT NULL
 );
-CREATE TABLE vectors (key INTEGER PRIMARY KEY REFERENCES chunks, vector BLOB NOT NULL);
+CREATE TABLE vectors (
+    key INTEGER PRIMARY KEY REFERENCES chunks, vector BLOB NOT NULL, pieces BLOB NOT NULL
+);
 CREATE TABLE placements (
     version INTEGER NOT NULL REFERENCES versions,
     ordinal INTEGER NOT NULL,
@@ -426,6 +428,15 @@ class LedgerReader:
         if not rows:
             return [], None
         return [key for key, _ in rows], from_bytes([blob for _, blob in rows])
+
+    def pieces(self, chunk_ids: Sequence[str]) -> dict[str, bytes]:
+        """Return the signs of the word pieces of chunks; b"" where the model gave none."""
+        rows = self.connection.execute(
+            "SELECT c.chunk_id, x.pieces FROM json_each(?) j "
+            "CROSS JOIN chunks c ON c.chunk_id = j.value CROSS JOIN vectors x ON x.key = c.key",
+            (to_json(list(chunk_ids)),),
+        )
+        return dict(rows.fetchall())
 
     def owners(self, keys: Sequence[int]) -> list[tuple[str, str]]:
         """Return the ids of chunks and of their documents, in the order of keys."""

@@ -90,12 +90,14 @@ def identity_of(embedding: BaseEmbedding) -> EmbeddingIdentity:
 class IndexItem:
     """One document version to be written, its chunks in reading order.
 
-    Vectors, by chunk id, are needed only for the ids in `missing_vectors`.
+    Vectors, by chunk id, are needed only for the ids in `missing_vectors`; the signs of word pieces
+    only where the embedding gives them (see `pieces`).
     """
 
     document: Document
     chunks: Sequence[Chunk]
     vectors: Mapping[str, Vector | Sequence[float]] = field(default_factory=dict)
+    pieces: Mapping[str, bytes] = field(default_factory=dict)
     trust: str = "official"
     recipe: str = ""  # version of the rules that cut the chunks
 

@@ -1,10 +1,10 @@
-"""Hybrid retrieval: dense and BM25, fused by rank, with a preference for what holds today."""
+"""Hybrid retrieval: dense, BM25 and word pieces, fused by rank; what holds today comes first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio.to_thread
 
@@ -12,6 +12,7 @@ from grounded_rag.errors import ConfigError
 from grounded_rag.index.lexical import corrected, query_terms
 from grounded_rag.index.opening import check_identity
 from grounded_rag.index.records import as_rows, identity_of
+from grounded_rag.index.reranking import Reranker, pool_of
 from grounded_rag.index.search import (
     EncodedQuestion,
     Fused,
@@ -21,6 +22,7 @@ from grounded_rag.index.search import (
     ranked,
 )
 from grounded_rag.index.store import Index
+from grounded_rag.models.sentence_cache import TokenEmbedding
 from grounded_rag.plugins import check_part
 from grounded_rag.protocols import Query
 from grounded_rag.text.sentences import question_parts
@@ -30,18 +32,6 @@ if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
 Signals = Literal["fused", "dense", "lexical"]
-
-_POOL = 30
-_POOL_FACTOR = 4
-"""Candidates of each signal: 30, or four times k where that is more."""
-
-
-class Reranker(Protocol):
-    """Puts candidates into a better order; may drop some, never add any."""
-
-    async def rerank(self, query: Query, chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
-        """Return chunks of `chunks`, best first, with the reranker's own scores."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +95,7 @@ class HybridRetriever:
 
     async def retrieve(self, query: Query) -> list[RetrievedChunk]:
         """Return at most `query.k` chunks, best first, ranks from 1."""
-        pool = max(_POOL, _POOL_FACTOR * query.k)
+        pool = pool_of(query.k)
         # Model, SQLite and Chroma all block: none of them may hold up the event loop.
         found = await anyio.to_thread.run_sync(self._candidates, query, pool)
         chunks: Sequence[RetrievedChunk] = found.chunks
@@ -145,12 +135,20 @@ class HybridRetriever:
             return self._with_successors(search, kept)
 
     def _question(self, wording: str) -> EncodedQuestion:
-        vector = None
-        if self._embedding is not None:
-            identity = self._index.identity
+        terms = query_terms(wording) if self._words else ()
+        if self._embedding is None:
+            return EncodedQuestion(None, terms)
+        pieces = None
+        found: Any
+        if self._words and isinstance(self._embedding, TokenEmbedding):
+            # One run of the model gives both.
+            (pieces,) = self._embedding.token_vectors([wording])
+            found = pieces.mean
+        else:
             found = self._embedding.get_query_embedding(wording)
-            vector = as_rows([found], dimension=identity.dimension if identity else None)[0]
-        return EncodedQuestion(vector, query_terms(wording) if self._words else ())
+        identity = self._index.identity
+        vector = as_rows([found], dimension=identity.dimension if identity else None)[0]
+        return EncodedQuestion(vector, terms, pieces)
 
     def _with_successors(self, search: ViewSearch, fused: Sequence[Fused]) -> Candidates:
         successors = {} if search.as_of is None else self._successors(search, fused, search.as_of)

@@ -13,9 +13,11 @@ from pydantic import JsonValue
 
 from grounded_rag.index import lexical
 from grounded_rag.index.ledger import Placement
+from grounded_rag.index.pieces import by_pieces
 from grounded_rag.index.reading import View
 from grounded_rag.index.records import DocumentEntry, Vector, cosine
 from grounded_rag.index.vectors import VectorIndex
+from grounded_rag.text.words import TokenVectors
 from grounded_rag.types import Instant, RetrievedChunk
 
 _OWN_FIELDS = ("doc_id", "source", "title", "trust", "media_type")
@@ -58,10 +60,14 @@ RRF_K = 10
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Chunk ids that one signal (`source`) found, best first, each at most once."""
+    """Chunk ids that one signal (`source`) found, best first, each at most once.
+
+    A ranking without a source puts what the others found into another order.
+    """
 
     source: str
     ids: Sequence[str]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +88,10 @@ def fuse(rankings: Sequence[Ranking], *, k: int = RRF_K) -> list[Fused]:
     sources: dict[str, tuple[str, ...]] = {}
     for ranking in rankings:
         for rank, chunk_id in enumerate(ranking.ids, start=1):
-            scores[chunk_id] = scores.get(chunk_id, 0.0) + 1.0 / (k + rank)
+            scores[chunk_id] = scores.get(chunk_id, 0.0) + ranking.weight / (k + rank)
             known = sources.get(chunk_id, ())
-            sources[chunk_id] = known if ranking.source in known else (*known, ranking.source)
+            new = ranking.source and ranking.source not in known
+            sources[chunk_id] = (*known, ranking.source) if new else known
     # Ties go to the signal named first: dictionaries keep the order of insertion.
     return sorted(
         (Fused(chunk_id, score, sources[chunk_id]) for chunk_id, score in scores.items()),
@@ -125,6 +132,9 @@ def ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
     return numbered
 
 
+_BY_PIECES = 2.0
+"""Weight of the comparison by word pieces: as much as both signals that find candidates."""
+
 _EXACT = 2_000
 """Up to this many usable chunks are compared one by one: faster than a filtered graph search."""
 
@@ -138,6 +148,7 @@ class EncodedQuestion:
 
     vector: Vector | None
     terms: tuple[str, ...]
+    pieces: TokenVectors | None = None  # where candidates are to be compared piece by piece
 
 
 @dataclass(slots=True)
@@ -177,7 +188,7 @@ class ViewSearch:
             rankings.append(Ranking("dense", found))
         if self.question.terms:
             rankings.append(Ranking("lexical", self._lexical(pool)))
-        return rankings
+        return self._compared(rankings)
 
     def in_document(self, doc_id: str, *, pool: int) -> list[Ranking]:
         """Return one ranking a signal of the chunks of one document, compared exactly."""
@@ -203,7 +214,15 @@ class ViewSearch:
                 among=list(names),
             )
             rankings.append(Ranking("lexical", [names[key] for key in hits]))
-        return rankings
+        return self._compared(rankings)
+
+    def _compared(self, rankings: list[Ranking]) -> list[Ranking]:
+        """Add the order of all candidates by their word pieces, where these are known."""
+        if self.question.pieces is None:
+            return rankings
+        ids = list(dict.fromkeys(chunk_id for ranking in rankings for chunk_id in ranking.ids))
+        order = by_pieces(self.question.pieces, self.view.ledger.pieces(ids))
+        return [*rankings, Ranking("", order, weight=_BY_PIECES)]
 
     def _named(self, places: Sequence[Placement]) -> dict[int, str]:
         """Note where chunks stand, and return their ids by key."""

@@ -173,6 +173,7 @@ def _insert_vectors(
     model: EmbeddingIdentity,
 ) -> None:
     given = {key: vector for item, _ in versions for key, vector in item.vectors.items()}
+    pieces = {key: signs for item, _ in versions for key, signs in item.pieces.items()}
     lacking = connection.execute(
         "SELECT c.chunk_id, c.key FROM placements p JOIN chunks c ON c.key = p.key "
         "WHERE p.version BETWEEN ? AND ? "
@@ -190,8 +191,11 @@ def _insert_vectors(
     rows = as_rows([given[chunk_id] for chunk_id, _ in lacking], dimension=model.dimension)
     little_endian = rows.astype("<f4", copy=False)
     connection.executemany(
-        "INSERT INTO vectors VALUES (?, ?)",
-        ((key, row.tobytes()) for (_, key), row in zip(lacking, little_endian, strict=True)),
+        "INSERT INTO vectors VALUES (?, ?, ?)",
+        (
+            (key, row.tobytes(), pieces.get(chunk_id, b""))
+            for (chunk_id, key), row in zip(lacking, little_endian, strict=True)
+        ),
     )
     if model.dimension is None:
         known = model.model_copy(update={"dimension": rows.shape[1]})

@@ -316,11 +316,15 @@ def _write(
             for c in item.chunks
             if c.id in missing
         }
-        vectors = _embed(texts, model, report_step, done=done, total=len(missing))
+        found = _embed(texts, model, report_step, done=done, total=len(missing))
         done += len(texts)
         store.replace_many(
             [
-                replace(item, vectors={c.id: vectors[c.id] for c in item.chunks if c.id in vectors})
+                replace(
+                    item,
+                    vectors={c.id: found[c.id][0] for c in item.chunks if c.id in found},
+                    pieces={c.id: found[c.id][1] for c in item.chunks if c.id in found},
+                )
                 for item in batch
             ]
         )
@@ -334,7 +338,8 @@ def _embed(
     *,
     done: int,
     total: int,
-) -> dict[str, Vector]:
+) -> dict[str, tuple[Vector, bytes]]:
+    """Return the vector of each text and the signs of its word pieces, by chunk id."""
     if not texts or model.embedding is None:
         return {}
     from grounded_rag.index.embedding import embed_texts
@@ -342,8 +347,8 @@ def _embed(
     def step(count: int, _of: int) -> None:
         report_step(IngestProgress(stage="embed", done=done + count, total=total))
 
-    rows = embed_texts(model.embedding, list(texts.values()), progress=step)
-    return dict(zip(texts, rows, strict=True))
+    found = embed_texts(model.embedding, list(texts.values()), progress=step)
+    return dict(zip(texts, zip(found.vectors, found.pieces, strict=True), strict=True))
 
 
 _BATCH_CHUNKS = 512

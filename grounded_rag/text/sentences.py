@@ -458,6 +458,7 @@ def told_row(label: str, pairs: Sequence[tuple[str, str]], *, name: str = "") ->
     columns, each with its cell. Without a name it is "Single, Weekday: 80 EUR; Sunday: 95 EUR".
     """
     told = "; ".join(f"{column}: {cell}" for column, cell in pairs)
+    label = label.rstrip(".")
     if name and label:
         return "; ".join(part for part in (f"{name}: {label}", told) if part)
-    return ", ".join(part for part in (label.rstrip("."), told) if part)
+    return ", ".join(part for part in (label, told) if part)

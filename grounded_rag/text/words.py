@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -331,3 +332,14 @@ class TokenVectors:
     mean: NDArray[Any]  # the unit vector of the whole text
     places: tuple[tuple[int, int], ...]  # start and end of each piece, in code points
     ranks: tuple[int, ...]  # rank of each piece in a vocabulary that is ordered by frequency
+
+
+_COMMON = 0.1
+_COMMON_RANK = 1_000
+_RARE_RANK = 30_000
+
+
+def piece_weight(rank: int) -> float:
+    """Return the weight of a piece: rare ones, late in a list ordered by frequency, count more."""
+    share = math.log(max(rank, _COMMON_RANK) / _COMMON_RANK) / math.log(_RARE_RANK / _COMMON_RANK)
+    return min(1.0, max(_COMMON, share))

@@ -185,8 +185,7 @@ def _row(passage: Passage, position: Position) -> Found:
     headings = _headings(passage, sentence.start)
     before, after = _around_table(passage, position)
     told = [_introducing(clean_wording(layout.said(each))) for each in before]
-    # The name of the first column says what its cells are, and is not told with them.
-    denial = _denial((*headings, *row.header[:1]))
+    denial = _denial(headings)
     told = [*([denial] if denial and denial not in told else []), *told]
     reading = row.reading()
     parts = [*told, reading, *(clean_wording(layout.said(each)) for each in after)]
@@ -201,7 +200,8 @@ def _row(passage: Passage, position: Position) -> Found:
         asserted=not unasserted(layout.text, sentence.start, sentence.end, sentence.start),
         cells=tuple(zip(row.header, row.cells, strict=False)),
     )
-    alone = not (told or after)
+    # The name of the first column may say that its cells are no facts.
+    alone = not (told or after or _denial(row.header[:1]))
     return Found(statement, reading, "", alone=alone, row=row, definition=False)
 
 
@@ -260,6 +260,7 @@ def _prose(passage: Passage, position: Position, code: Position | None = None) -
         headings = tuple(dict.fromkeys((*headings, _title(layout.said(question[0])))))
         question = []
     ahead = [_worded(layout, each) for each in (*lead, *question, *antecedents)]
+    ahead = [(passage.behind_heading(a, b), b) for a, b in ahead]
     behind = [_worded(layout, each) for each in restrictions]
     before = [_title(text[a:b]) for a, b in ahead]
     before[: len(lead)] = [_introducing(line) for line in before[: len(lead)]]

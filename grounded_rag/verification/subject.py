@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from grounded_rag.resources import read_table
 from grounded_rag.text.sentences import question_parts
 from grounded_rag.text.words import STOPWORDS, comparable, fold_marks, guess_language, stem
 from grounded_rag.types import Statement
@@ -108,7 +109,8 @@ def missing_subject(
 
     A code ("X400") says no where nothing that is shown of the document has it, or the statement has
     another of its shape ("X200"); a numbered thing ("version 1.3") where the same thing has another
-    number there; and a number where the statement is a table row for another range ("21 to 55").
+    number there; a number where the statement is a table row for another range ("21 to 55"); and a
+    day or month where the statement has another one and no more: "Monday to Friday" may hold it.
     """
     parts = [span.of(question) for span in question_parts(question)]
     # A statement answers one part of a question; what the others ask about is no matter of its own.
@@ -124,7 +126,11 @@ def _missing(
 ) -> str | None:
     names = _asked_names(question)
     around = (statement.text, *statement.headings, passage.retrieved.title)
-    other = _other_number(question, around, statement) or _out_of_range(question, statement)
+    other = (
+        _other_number(question, around, statement)
+        or _out_of_range(question, statement)
+        or _other_day(question, statement)
+    )
     if other is not None:
         return other
     if not names:
@@ -201,6 +207,18 @@ def _out_of_range(question: str, statement: Statement) -> str | None:
     if bounds is None or not asked:
         return None
     return None if any(bounds[0] <= _value(n) <= bounds[1] for n in asked) else str(asked[0])
+
+
+def _other_day(question: str, statement: Statement) -> str | None:
+    """Return a day or month of the question in whose place a statement has another one."""
+    asked, there = _days(question), _days(statement.text)
+    return next(iter(asked)) if len(asked) == len(there) == 1 and asked != there else None
+
+
+def _days(text: str) -> frozenset[str]:
+    days = frozenset(read_table("questions")["days_and_months"])
+    found = (word.lower() for word in _WORD.findall(text) if word[0].isupper())
+    return frozenset(word.removesuffix("s") for word in found if word in days)
 
 
 def covered_range(statement: Statement) -> tuple[float, float] | None:

@@ -9,59 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grounded_rag.generate.overlap import is_typo
-from grounded_rag.generate.question import Wanted, analyse, holds_kind
+from grounded_rag.generate.question import analyse
 from grounded_rag.text.sentences import question_parts
-
-
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [
-        ("When does the branch open?", Wanted.DATE),
-        ("What time does the branch close?", Wanted.TIME),
-        ("How long is the notice period?", Wanted.DURATION),
-        ("How many days do I have?", Wanted.DURATION),
-        ("How much does a new card cost?", Wanted.MONEY),
-        ("What's the fee for a transfer?", Wanted.MONEY),
-        ("What is the overdraft rate?", Wanted.PERCENT),
-        ("How much interest do I earn?", Wanted.PERCENT),
-        ("How many cards can I have?", Wanted.NUMBER),
-        ("What's the daily limit?", Wanted.NUMBER),
-        ("Who can sign?", Wanted.PERSON),
-        ("Where is the vault?", Wanted.PLACE),
-        ("Why was my card blocked?", Wanted.REASON),
-        ("Can I cancel a transfer?", Wanted.YES_NO),
-        ("Is it free when I travel?", Wanted.YES_NO),
-        ("What happens to my mandate when I move?", Wanted.ANYTHING),
-        ("Wann öffnet die Filiale?", Wanted.DATE),
-        ("Was kostet eine Überweisung?", Wanted.MONEY),
-    ],
-)
-def test_the_kind_of_answer(question, wanted):
-    assert analyse(question).wanted is wanted
-
-
-@pytest.mark.parametrize(
-    ("question", "holding", "lacking"),
-    [
-        ("When was it founded?", "It was founded in 1887.", "It was founded by merchants."),
-        ("What's the fee?", "The fee is €5.", "The fee is charged monthly."),
-        ("What is the rate?", "The rate is 4.1%.", "The rate is variable."),
-        ("How long is the notice?", "The notice is 60 days.", "The notice is in writing."),
-        ("Who leads it?", "It is led by Ada Marlow.", "It is led from Tarnwick street 4."),
-        ("What time does it close?", "It closes at 17:00.", "It closes on Friday."),
-        ("Why is it closed?", "It is closed because of works.", "It is closed."),
-    ],
-)
-def test_whether_a_sentence_holds_the_kind(question, holding, lacking):
-    asked = analyse(question)
-    assert holds_kind(asked, holding) == 1.0
-    assert holds_kind(asked, holding) > holds_kind(asked, lacking) or asked.wanted is Wanted.PERSON
-
-
-def test_a_figure_of_the_question_is_no_answer():
-    asked = analyse("How many of the 12 branches are open?")
-    assert holds_kind(asked, "The bank has 12 branches.") < 1.0
-    assert holds_kind(asked, "Of the 12 branches 9 are open.") == 1.0
 
 
 def test_names_numbers_and_heads_are_told_apart():

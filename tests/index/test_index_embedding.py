@@ -107,7 +107,7 @@ def test_it_is_a_llama_index_embedding(minilm):
     np.testing.assert_allclose([one, two], expected, atol=1e-4)
     np.testing.assert_allclose(both, expected, atol=1e-4)
     np.testing.assert_allclose(minilm.get_text_embedding_batch(["one", "two"]), expected, atol=1e-4)
-    np.testing.assert_allclose(embed_texts(minilm, ["one", "two"]), expected, atol=1e-4)
+    np.testing.assert_allclose(embed_texts(minilm, ["one", "two"]).vectors, expected, atol=1e-4)
 
 
 def test_identities_tell_models_apart(minilm):

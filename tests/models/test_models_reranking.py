@@ -7,10 +7,11 @@ import pytest
 from tiny_model import write_model
 from typer.testing import CliRunner
 
-from grounded_rag import GroundedRAG
+from grounded_rag import CrossEncoder, GroundedRAG
 from grounded_rag.cli.app import app
+from grounded_rag.config import Policy
 from grounded_rag.errors import ConfigError
-from grounded_rag.index.cross_encoder import CrossEncoderReranker
+from grounded_rag.index.reranking import CrossEncoderReranker
 from grounded_rag.protocols import Query
 from grounded_rag.types import Chunk, RetrievedChunk, Span
 
@@ -61,7 +62,8 @@ def test_only_the_first_candidates_are_read(tmp_path):
 def test_batches_give_the_same_order(tmp_path):
     folder = write_model(tmp_path / "m", labels=("score",))
     one, many = (
-        order(CrossEncoderReranker(folder, batch_size=size), chunks(TEXTS * 5)) for size in (1, 16)
+        order(CrossEncoderReranker(CrossEncoder(folder, batch_size=size)), chunks(TEXTS * 5))
+        for size in (1, 16)
     )
     assert [chunk.chunk.id for chunk in one] == [chunk.chunk.id for chunk in many]
 
@@ -127,6 +129,61 @@ def test_a_broken_folder_is_told_and_the_index_closed(tmp_path, lakes):
     GroundedRAG.from_corpus(lakes, index=index, embedding=None).close()
     with pytest.raises(ConfigError, match="no model folder"):
         GroundedRAG.open(index, embedding=None, reranker=tmp_path / "none")
+
+
+class Fixed:
+    """A retriever of the user's own, which knows nothing of rerankers."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def retrieve(self, query):
+        self.asked.append(query)
+        return chunks()[: query.k]
+
+
+class Backwards:
+    async def rerank(self, query, chunks):
+        return list(reversed(chunks))
+
+
+def ids(rag):
+    nodes = rag.as_retriever().retrieve("Is the lake deep?")
+    return [node.node.node_id for node in nodes]
+
+
+def test_a_retriever_of_ones_own_can_be_reranked(tmp_path):
+    folder = write_model(tmp_path / "m", labels=("score",))
+    for choice in (folder, str(folder), CrossEncoder(folder), CrossEncoderReranker(folder)):
+        own = Fixed()
+        with GroundedRAG(own, reranker=choice, policy=Policy(k=2)) as rag:
+            assert ids(rag) == ["c3", "c2"]
+        # More is asked for than is wanted, or there would be nothing to choose from.
+        assert [query.k for query in own.asked] == [30]
+
+
+def test_several_rerankers_are_applied_in_turn(tmp_path):
+    folder = write_model(tmp_path / "m", labels=("score",))
+    with GroundedRAG(Fixed(), reranker=[folder, Backwards()]) as rag:
+        assert ids(rag) == ["c4", "c1", "c2", "c3"]
+        scores = [node.score for node in rag.as_retriever().retrieve("Is the lake deep?")]
+        assert scores == sorted(scores, reverse=True)
+    with GroundedRAG(Fixed(), reranker=[Backwards(), folder]) as rag:
+        assert ids(rag)[:2] == ["c3", "c2"]
+
+
+@pytest.mark.parametrize("wrong", [Backwards, object(), ["nowhere"], lambda query, found: found])
+def test_what_is_no_reranker_is_refused(wrong):
+    with pytest.raises(ConfigError):
+        GroundedRAG(Fixed(), reranker=wrong)
+
+
+def test_the_model_says_how_relevant_each_text_is(tmp_path):
+    model = CrossEncoder(write_model(tmp_path / "m", labels=("score",)))
+    scores = model.scores("Is the lake deep?", TEXTS)
+    assert max(scores) == scores[TEXTS.index("The lake is deep.")]
+    assert all(0 <= score <= 1 for score in scores)
+    assert model.scores("Is the lake deep?", []) == []
 
 
 def test_the_command_takes_a_folder(tmp_path, lakes):

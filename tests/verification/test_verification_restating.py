@@ -154,7 +154,7 @@ def test_each_of_several_statements_ships_alone_and_equal_ones_are_equal():
 def test_of_a_row_only_the_cells_that_the_claim_speaks_of_are_told():
     table = "| Plan | GB | Price |\n|---|---|---|\n| Basic | 10 | 4 EUR |"
     verdict = judged(table, "The price comes to 4 EUR for Basic.", "| Basic | 10 | 4 EUR |")
-    assert verdict.restatement == "Basic, Price: 4 EUR"
+    assert verdict.restatement == "Plan: Basic; Price: 4 EUR"
 
 
 def test_what_ships_keeps_the_headings_that_it_stands_under():
@@ -209,4 +209,4 @@ def test_a_whole_list_is_told_once_and_a_part_of_it_item_by_item(quote, expected
 def test_of_a_cell_that_a_claim_gives_to_another_column_the_whole_row_is_told():
     table = "| Item | Adults | Under 18 |\n| --- | --- | --- |\n| Late book | 0.30 EUR | free |"
     found = judged(table, "Children pay 0.30 EUR.", "| Late book | 0.30 EUR | free |")
-    assert found.restatement == "Late book, Adults: 0.30 EUR; Under 18: free"
+    assert found.restatement == "Item: Late book; Adults: 0.30 EUR; Under 18: free"

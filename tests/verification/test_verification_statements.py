@@ -142,7 +142,7 @@ TABLE = (
 
 def test_a_row_stands_under_the_names_of_its_columns():
     found = statement(TABLE, "| Plus | 50 | 9 EUR |")
-    assert found.text == "Plus, GB: 50; Price: 9 EUR"
+    assert found.text == "Plan: Plus; GB: 50; Price: 9 EUR"
     assert found.cells == (("Plan", "Plus"), ("GB", "50"), ("Price", "9 EUR"))
     assert found.headings == ("Prices",)
 
@@ -154,7 +154,7 @@ def test_a_row_whose_header_is_cut_off_is_not_whole():
 def test_a_chunk_that_begins_inside_a_table_has_its_header_as_last_heading():
     text = "| Plus | 50 | 9 EUR |\n| Max | 90 | 19 EUR |"
     found = statement(text, "Max", headings=["Plans", "Plan | GB | Price"])
-    assert found.text == "Max, GB: 90; Price: 19 EUR"
+    assert found.text == "Plan: Max; GB: 90; Price: 19 EUR"
 
 
 @pytest.mark.parametrize(
@@ -213,11 +213,11 @@ ROOMS = "| Room | Price |\n| --- | --- |\n| Attic | 40 EUR |\n| Cellar | 25 EUR 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"Prices until 2019:\n\n{ROOMS}", "Prices until 2019: Attic, Price: 40 EUR"),
-        (f"**No longer on offer**\n\n{ROOMS}", "No longer on offer: Attic, Price: 40 EUR"),
-        (f"**No longer on offer**\n{ROOMS}", "No longer on offer: Attic, Price: 40 EUR"),
+        (f"Prices until 2019:\n\n{ROOMS}", "Prices until 2019: Room: Attic; Price: 40 EUR"),
+        (f"**No longer on offer**\n\n{ROOMS}", "No longer on offer: Room: Attic; Price: 40 EUR"),
+        (f"**No longer on offer**\n{ROOMS}", "No longer on offer: Room: Attic; Price: 40 EUR"),
         (f"{ROOMS}\n\nThese prices are no longer valid.",
-         "Attic, Price: 40 EUR These prices are no longer valid."),
+         "Room: Attic; Price: 40 EUR These prices are no longer valid."),
     ],
 )  # fmt: skip
 def test_a_line_around_a_table_that_limits_it_belongs_to_each_row(text, expected):
@@ -228,13 +228,13 @@ def test_a_line_around_a_table_that_limits_it_belongs_to_each_row(text, expected
     "text", [f"The room is not heated.\n\n{ROOMS}", f"{ROOMS}\n\nBreakfast is at eight."]
 )
 def test_a_sentence_beside_a_table_stays_outside(text):
-    assert statement(text, "| Attic | 40 EUR |").text == "Attic, Price: 40 EUR"
+    assert statement(text, "| Attic | 40 EUR |").text == "Room: Attic; Price: 40 EUR"
 
 
 def test_the_name_of_the_first_column_may_deny_what_its_rows_say():
     table = "| Myth | Told by |\n| --- | --- |\n| Toads cause warts. | Bede |"
     found = statement(table, "| Toads cause warts. | Bede |")
-    assert found.text == "Myth: Toads cause warts, Told by: Bede"
+    assert found.text == "Myth: Toads cause warts; Told by: Bede"
 
 
 @pytest.mark.parametrize(

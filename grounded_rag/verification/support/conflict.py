@@ -99,6 +99,11 @@ def find_conflicts(
     return tuple(found)
 
 
+def disagree(ours: Statement, theirs: Statement, *, question: str) -> bool:
+    """Whether two statements say different things of the same thing, which the question asks."""
+    return _differs(read(ours.text), ours, theirs, asked(question)) is not None
+
+
 def _stated(case: ClaimCase) -> list[Statement]:
     """Return what the evidence states, but for what nobody asserts."""
     return [s for piece in case.evidence for s in piece.statements if s.asserted]
