@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from grounded_rag.generate.prompts import PromptKind, PromptSet
     from grounded_rag.index.reranking import Reranker, RerankerChoice
     from grounded_rag.index.store import Index
-
-_LOG = logging.getLogger(__name__)
 
 Hook = Callable[[Answer], object]
 """Called with an answer; what it returns is ignored, and an error in it reaches the caller."""
@@ -467,10 +464,10 @@ class OpenIndex:
             return default
         if tuned.weights == default.weights:
             return made(threshold=tuned.threshold)
-        _LOG.warning(
-            "The threshold stored in %s was chosen for other weights of the generator and is not "
-            "used. Choose it again, or take it away: grounded-rag tune --reset.",
-            self.path,
+        warnings.warn(
+            f"The threshold stored in {self.path} was chosen for other weights of the generator "
+            "and is not used. Choose it again, or take it away: grounded-rag tune --reset.",
+            stacklevel=3,
         )
         return default
 
