@@ -135,6 +135,9 @@ def ranked(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
 _BY_PIECES = 2.0
 """Weight of the comparison by word pieces: as much as both signals that find candidates."""
 
+_COMPARED = 30
+"""Candidates that are compared piece by piece."""
+
 _EXACT = 2_000
 """Up to this many usable chunks are compared one by one: faster than a filtered graph search."""
 
@@ -217,10 +220,10 @@ class ViewSearch:
         return self._compared(rankings)
 
     def _compared(self, rankings: list[Ranking]) -> list[Ranking]:
-        """Add the order of all candidates by their word pieces, where these are known."""
+        """Add the order of the first candidates by their word pieces, where these are known."""
         if self.question.pieces is None:
             return rankings
-        ids = list(dict.fromkeys(chunk_id for ranking in rankings for chunk_id in ranking.ids))
+        ids = [found.chunk_id for found in fuse(rankings)[:_COMPARED]]
         order = by_pieces(self.question.pieces, self.view.ledger.pieces(ids))
         return [*rankings, Ranking("", order, weight=_BY_PIECES)]
 
