@@ -10,7 +10,7 @@ EXAMPLE = re.compile(r"<!-- example: (\w+) -->\n```python\n(.*?)```", re.DOTALL)
 EXAMPLES = dict(EXAMPLE.findall(DOCS.read_text(encoding="utf-8")))
 
 PRINTED = {
-    "reader": "helmet, price: 30 euros [1]",
+    "reader": "article: helmet; price: 30 euros [1]",
     "retriever": "The account costs 4 euros a month. [1]",
     "generator": "A copy costs 2 euros. [1]",
     "judge": "supported",
