@@ -29,14 +29,14 @@ import httpx
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUESTIONS = (
-    "Until when must I dispute a card payment?",
+    "Within how many days must a dispute of a card payment reach you?",
     "What is the savings rate on the Everyday Saver?",
     "What is the promotion code for Spring Boost?",
     "How much deposit do I need to buy my first home?",
     "Is the Tarnwick branch open on Saturdays?",
     "Does the bank offer pet insurance?",
     "口座を開くには何が必要ですか？",
-    "How much cash can I withdraw each day with the Quill Plus Account?",
+    "What is the cash machine limit each day of the Quill Plus Account?",
 )
 OWN = "What is the secret word of my notes?"
 OWN_EVERY = 6

@@ -103,7 +103,8 @@ async def main() -> None:
             print(f"{method.upper():5} {path:16} {described['description'].splitlines()[0]}")
     async with lifespan(app):
         given = await answer(
-            Question(question="Until when must I dispute a card payment?"), app.state.rag
+            Question(question="Within how many days must a dispute of a card payment reach you?"),
+            app.state.rag,
         )
     # Of each sentence: on what it rests, and whether it is in the source's own words.
     claims = {"__all__": {"claim": {"text"}, "tier": True, "restated": True}}

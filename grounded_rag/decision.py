@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from grounded_rag.config import Policy
 from grounded_rag.protocols import FailedClaim, Reask
+from grounded_rag.text.sentences import question_parts
+from grounded_rag.text.words import content_words
 from grounded_rag.types import (
     STALENESS_KINDS,
     ClaimStatus,
@@ -90,11 +92,13 @@ class Accept(Frozen):
         held: The claims, in reading order; never empty.
         unanswered: Parts of the question that stay open; the answer is partial where there are any.
         dropped: How many claims of the last draft are left out, since they failed.
+        cut: Whether the draft ended before it was whole: then something must stay open.
     """
 
     held: tuple[Held, ...]
     unanswered: tuple[str, ...] = ()
     dropped: int = 0
+    cut: bool = False
 
 
 class AskAgain(Frozen):
@@ -211,7 +215,7 @@ def decide(
                 return decision
         if progress.held and verification.outcome is not Outcome.REJECTED:
             # A re-ask may withdraw the claims that failed; all that is left has passed.
-            return _accept(progress, policy)
+            return _accept(progress, policy, withdrawn=bool(progress.reasons))
         declined = RefusalReason.CLAIMS_FAILED if asked else RefusalReason.GENERATOR_DECLINED
         return _settle(progress, policy, declined)
     if any(verdict.reason is Reason.BESIDE_REFUSAL for verdict in verification.claims):
@@ -222,7 +226,8 @@ def decide(
                 return decision
         return _settle(progress, policy, RefusalReason.GENERATOR_DECLINED)
     if not progress.failed:
-        return _accept(progress, policy)
+        # What is said to be open in words of its own is open, wherever it belongs.
+        return _accept(progress, policy, cut=bool(verification.problems))
     unproven = all(verdict.status is ClaimStatus.OPEN for verdict in progress.failed)
     if not (unproven and policy.unproven == "refuse") and (
         decision := again(_reask(progress, note=""))
@@ -241,15 +246,26 @@ def out_of_time(progress: Progress, policy: Policy) -> Accept | Decline:
     return _settle(progress, policy, RefusalReason.BUDGET_EXHAUSTED)
 
 
-def _accept(progress: Progress, policy: Policy) -> Accept | Decline:
+def _accept(
+    progress: Progress, policy: Policy, *, cut: bool = False, withdrawn: bool = False
+) -> Accept | Decline:
     if policy.stale == "refuse" and any(_outdated(held.flags) for held in progress.held):
         return Decline(refusal=refuse(RefusalReason.STALE_EVIDENCE))
-    return Accept(held=progress.held, unanswered=progress.unanswered, dropped=len(progress.failed))
+    return Accept(
+        held=progress.held,
+        unanswered=progress.unanswered,
+        dropped=len(progress.failed) or int(withdrawn),
+        cut=cut,
+    )
+
+
+_OF_CLAIMS = frozenset({RefusalReason.CLAIMS_FAILED, RefusalReason.COULD_NOT_CHECK})
+"""Reasons that leave a draft whole, and single claims of it out."""
 
 
 def _settle(progress: Progress, policy: Policy, reason: RefusalReason) -> Accept | Decline:
     if policy.on_failed_claim == "drop" and progress.held:
-        return _accept(progress, policy)
+        return _accept(progress, policy, cut=reason not in _OF_CLAIMS)
     return Decline(refusal=refuse(reason, failures=progress.reasons))
 
 
@@ -340,6 +356,25 @@ def refuse(reason: RefusalReason, *, failures: Sequence[Reason] = ()) -> Refusal
     if failures:
         detail = f"{detail.removesuffix('.')} ({', '.join(failures)})."
     return Refusal(reason=reason, detail=detail, next_step=next_step)
+
+
+def left_open(question: str, accepted: Accept) -> tuple[str, ...]:
+    """Return the parts of the question that stay open: those named, or that no claim is left for.
+
+    Where claims failed or the draft was cut, a part that shares no word with what ships is open. Of
+    a cut draft nobody knows what it lacks: its last part is open if no other one is.
+    """
+    if accepted.unanswered or not (accepted.dropped or accepted.cut):
+        return accepted.unanswered
+    parts = [span.of(question) for span in question_parts(question)]
+    said = {
+        word.stem
+        for held in accepted.held
+        for text in (held.verdict.text, *(place.quote for place in held.verdict.located))
+        for word in content_words(text)
+    }
+    found = [part for part in parts if said.isdisjoint(word.stem for word in content_words(part))]
+    return tuple(found or (parts[-1:] if accepted.cut else ()))
 
 
 def naming(refusal: Refusal, absent: Absent | None) -> Refusal:

@@ -27,6 +27,7 @@ from grounded_rag.decision import (
     advance,
     compose,
     decide,
+    left_open,
     naming,
     out_of_time,
     refuse,
@@ -383,8 +384,10 @@ class _Way:
         if self._relevance_flag is not None:
             flags.append(self._relevance_flag)
         status = AnswerStatus.REFUSED
+        unanswered: tuple[str, ...] = ()
         if accept is not None:
-            status = AnswerStatus.PARTIAL if accept.unanswered else AnswerStatus.ANSWERED
+            unanswered = left_open(self._question, accept)
+            status = AnswerStatus.PARTIAL if unanswered else AnswerStatus.ANSWERED
         cited = dict.fromkeys(located.chunk_id for claim in claims for located in claim.located)
         by_id = {chunk.chunk.id: chunk for chunk in self.chunks}
         return Answer(
@@ -392,7 +395,7 @@ class _Way:
             status=status,
             text=self._parts.refusal if accept is None else compose(claims),
             claims=claims,
-            unanswered=() if accept is None else accept.unanswered,
+            unanswered=unanswered,
             dropped=0 if accept is None else accept.dropped,
             refusal=None if isinstance(decision, Accept) else self._explained(decision.refusal),
             flags=tuple(flags),

@@ -45,7 +45,13 @@ SHOTS = (
     Shot("outdated", "What was the savings rate on the Everyday Saver in 2024?", _WIDE, "light"),
     Shot("conflict", "Is the Tarnwick branch open on Saturdays?", _WIDE, "dark"),
     Shot("refusal", "Does the bank offer pet insurance?", _WIDE, "light", "passage"),
-    Shot("trace", "Until when must I dispute a card payment?", _WIDE, "light", "trace"),
+    Shot(
+        "trace",
+        "Within how many days must a dispute of a card payment reach you?",
+        _WIDE,
+        "light",
+        "trace",
+    ),
     Shot("arabic-phone", "ما هي الوثائق المطلوبة لفتح حساب؟", _PHONE, "dark", "source"),
 )
 

@@ -44,7 +44,7 @@ class _Scene(NamedTuple):
 _SCENES = (
     _Scene(
         "A fact, with its quote highlighted in the source sentence",
-        "Until when must I dispute a card payment?",
+        "Within how many days must a dispute of a card payment reach you?",
     ),
     _Scene(
         "The current rate, although the superseded sheet matches the words better",
@@ -62,7 +62,7 @@ _SCENES = (
     _Scene("From a PDF, with its page", "How much deposit do I need to buy my first home?"),
     _Scene(
         "A cell of a table, read under its own column",
-        "How much cash can I withdraw each day with the Quill Plus Account?",
+        "What is the cash machine limit each day of the Quill Plus Account?",
     ),
     _Scene(
         "Two current documents that disagree: both sides are told",

@@ -13,7 +13,7 @@ from grounded_rag.types import Chunk, Document, Span
 DEFAULT_CAPACITY = 220
 """Tokens of an embedded view: safely inside the 256 word pieces of the built-in embedder."""
 
-RECIPE = "2"
+RECIPE = "3"
 """Version of these rules: it moves when the same document would give other chunks."""
 
 _TITLE_BYTES = 60

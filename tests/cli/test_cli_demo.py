@@ -24,7 +24,7 @@ def shown(tmp_path_factory):
         ("Something that only an expired document says", "BLOSSOM26. [1]"),
         ("Something that only an expired document says", "! expired:"),
         ("From a PDF", "page 1"),
-        ("A cell of a table", "Cash machine, each day, Quill Plus Account: €1,000 ["),
+        ("A cell of a table", "Limit: Cash machine, each day; Quill Plus Account: €1,000 ["),
         ("Two current documents that disagree", "! conflict: Branch opening hours says “12:30”"),
         ("Two questions in one", "not answered: who is the chief executive?"),
         ("Not in the documents", default_refusal()),

@@ -315,7 +315,7 @@ def test_rows_are_read_under_their_header_and_fragments_with_what_leads_into_the
     table = "| Ticket | Price |\n|---|---|\n| Adult | 12 euros |\n| Child | 6 euros |"
     parts = prose_parts(f"{table}\n\nNot covered are:\n- theft\n- loss\n- Fire is covered.")
     assert [each.text for each in parts.statements] == [
-        "Adult, Price: 12 euros", "Child, Price: 6 euros", "Not covered are: theft",
+        "Ticket: Adult; Price: 12 euros", "Ticket: Child; Price: 6 euros", "Not covered are: theft",
         "Not covered are: loss", "Fire is covered.",
     ]  # fmt: skip
     assert parts.apart == ("| Ticket | Price |", "|---|---|")

@@ -51,8 +51,13 @@ def test_blocks_lists_and_lines():
         "<pre>\n  x\n y</pre><h2>He <i>ad</i></h2>end"
     )
     assert read(html).text == (
-        "one\ntwo\n\nthree\n\nfour\n\n- a\n- b\n  3. c\n  7. d\n\n  x\n y\n\nHe ad\n\nend"
+        "one\ntwo\n\nthree\n\nfour\n\n- a\n- b\n  3. c\n  7. d\n\n      x\n     y\n\nHe ad\n\nend"
     )
+
+
+def test_lines_that_count_are_moved_in_and_fenced_where_they_are_code():
+    assert read("<p>Run:</p><pre>a\n\n  b</pre>end").text == "Run:\n\n    a\n\n      b\n\nend"
+    assert read("<pre><code>if x:\n  y</code></pre>").text == "```\nif x:\n  y\n```"
 
 
 def test_tables_become_rows_with_a_rule_under_the_header():

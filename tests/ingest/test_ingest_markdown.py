@@ -105,3 +105,26 @@ def test_empty_front_matter_leaves_only_the_body():
 def test_dates_and_numbers_of_front_matter_are_json():
     values = read("---\na: 2026-04-03\nb: .inf\nc: {d: [1, null]}\n---\nx").metadata
     assert values == {"a": "2026-04-03", "b": "inf", "c": {"d": [1, None]}}
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (
+            "We take:\n<ul><li>a <b>cat</b></li>\n<li>a dog</li></ul>\nNext.",
+            "We take:\n- a cat\n- a dog\nNext.",
+        ),
+        ("<h2 align=center>Rates</h2>\n\nx", "## Rates\n\nx"),
+        ("<div hidden>no</div>\n\nyes", "\n\nyes"),
+        # What is not closed, stands inside a line or is code stays as it is.
+        ("<div>\n\nopen", "<div>\n\nopen"),
+        ("a <b>bold</b> word", "a <b>bold</b> word"),
+        ("```\n<p>x</p>\n```", "```\n<p>x</p>\n```"),
+    ],
+)
+def test_html_in_markdown_is_read_as_html(written, text):
+    assert read(f"start\n\n{written}").text == f"start\n\n{text}"
+
+
+def test_what_is_left_out_of_html_in_markdown_is_said():
+    assert read("x\n\n<div hidden>no</div>\n").warnings

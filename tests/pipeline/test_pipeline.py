@@ -130,9 +130,9 @@ def test_the_unanswered_part_is_named():
     assert "what is a ticket" not in answer.text
 
 
-def test_an_unanswered_part_that_is_not_in_the_question_is_not_shown():
+def test_an_open_part_in_other_words_stands_for_the_nearest_part_of_the_question():
     answer, _ = ask(make_draft(OPENS, unanswered=["the price of a guided tour"]))
-    assert answer.unanswered == ()
+    assert answer.unanswered == ("what is a ticket?",)
     assert answer.status is AnswerStatus.PARTIAL
 
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from grounded_rag.errors import ReadError
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 60
 _MOST_ROWS = 500
 _MOST_REPEATS = 2_000
+_FENCE = "```"
+_MOVED_IN = " " * 4
 _LAYOUT_INSIDE = frozenset({"table", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 
 
@@ -261,9 +264,7 @@ class _HtmlWalk:
         elif tag in ("ul", "ol", "menu"):
             self._list(node, numbered=tag == "ol")
         elif tag == "pre":
-            before, self.verbatim = self.verbatim, True
-            self._block(node)
-            self.verbatim = before
+            self._preformatted(node)
         elif tag == "table":
             self._table(node)
         elif tag in _BLOCKS:
@@ -295,6 +296,21 @@ class _HtmlWalk:
                 self._element(child)
         self.out.break_block(gap)
         self.depth -= 1
+
+    def _preformatted(self, node: LexborNode) -> None:
+        """Write lines as they are: fenced where they are marked as code, else moved in."""
+        inner = _HtmlWalk(left_out=self.left_out, verbatim=True)
+        inner.children(node)
+        lines = inner.out.text().strip("\n")
+        if not lines.strip():
+            return
+        if node.css_first("code") is not None and _FENCE not in lines:
+            lines = f"{_FENCE}\n{lines}\n{_FENCE}"
+        else:
+            lines = indent(lines, _MOVED_IN)
+        self.out.break_block(2)
+        self.out.write_verbatim(lines)
+        self.out.break_block(2)
 
     def _block(self, node: LexborNode) -> None:
         self.out.break_block(2)
