@@ -270,7 +270,7 @@ def classify_lines(text: str) -> list[Line]:
         while block is not None and block.outer.end <= offset:
             block = next(blocks, None)
         # A blank line inside of code is a line of it.
-        is_code = block is not None and block.outer.start <= offset
+        is_code = block is not None and block.outer.start < offset + len(raw)
         kind = LineKind.CODE if is_code else _kind(content)
         lines.append(Line(start, start + len(content), kind))
         contents.append("" if is_code else content)

@@ -39,7 +39,33 @@ def test_code_is_a_unit_of_its_own_and_no_heading_list_or_table():
     assert kinds == [LineKind.HEADING, LineKind.TEXT, LineKind.CODE, LineKind.ITEM]
 
 
-@given(st.text(st.sampled_from("`~ab:.\n \t-#|1"), max_size=80))
+def test_each_block_that_is_moved_in_is_a_unit_at_its_own_place():
+    text = "Run:\n\n    a = 1\n\nThen:\n\n    b\n    c\n\nThen:\n```\nd\n```\nend\n"
+    units = group_units(text)
+    found = [text[unit.start : unit.end] for unit in units if unit.kind is LineKind.CODE]
+    assert found == ["a = 1", "b\n    c", "```\nd\n```"]
+    assert [unit.start for unit in units] == sorted(unit.start for unit in units)
+
+
+PIECES = st.sampled_from(
+    [
+        "Run:\n",
+        "    a = 1\n",
+        "\n",
+        "```\n",
+        "Text here.\n",
+        "- item\n",
+        "\tb\n",
+        "  c: d:\n",
+        "| x | y |\n",
+    ]
+)
+
+
+@given(
+    st.lists(PIECES, max_size=14).map("".join)
+    | st.text(st.sampled_from("`~ab:.\n \t-#|1"), max_size=80)
+)
 def test_blocks_are_disjoint_ordered_and_covered(text):
     end = 0
     for block in code_blocks(text):
