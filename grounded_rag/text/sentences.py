@@ -436,6 +436,8 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 _LEAVES_OFF = ";,"
+# An item may bring the word that joins it to the next one: "ten days; or".
+_JOINED = re.compile(r";\s\w{1,4}$")
 _ENDS = (".", "!", "?", ":", ";", "…", "。", "！", "？", "：", "؟", "।")
 
 
@@ -446,7 +448,8 @@ def listed(parts: Sequence[str]) -> str:
     """
     line = parts[0]
     for item in parts[1:]:
-        line = line if line.endswith(_ENDS) else f"{line.rstrip(_LEAVES_OFF)};"
+        goes_on = line.endswith(_ENDS) or _JOINED.search(line) is not None
+        line = line if goes_on else f"{line.rstrip(_LEAVES_OFF)};"
         line = f"{line} {item}"
     return line.rstrip(_LEAVES_OFF)
 

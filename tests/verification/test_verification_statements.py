@@ -289,3 +289,10 @@ def test_a_long_line_without_a_stop_is_no_heading():
     line = "A line of the leaflet that goes on and says much more than a heading ever would"
     assert statement(f"{line}\n\nThe sauna is free.", "sauna").headings == ()
     assert statement(f"{line[:24]}\n\nThe sauna is free.", "sauna").headings == (line[:24],)
+
+
+def test_a_word_that_joins_two_items_of_a_list_stays_between_them():
+    text = "A pass is valid for:\n\n- ten days; or\n- one hour, if sent.\n"
+    assert statement(text, "A pass is valid for:").text == (
+        "A pass is valid for: ten days; or one hour, if sent."
+    )
