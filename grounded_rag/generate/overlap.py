@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from grounded_rag.generate.candidates import Candidate
 from grounded_rag.generate.late_interaction import Likeness
@@ -15,7 +14,6 @@ from grounded_rag.generate.question import (
     is_negated,
 )
 from grounded_rag.generate.ranking import Features
-from grounded_rag.resources import read_table
 from grounded_rag.text.spelling import (
     Abbreviation,
     abbreviations,
@@ -24,7 +22,7 @@ from grounded_rag.text.spelling import (
     replaced,
     suspects,
 )
-from grounded_rag.text.words import Word, content_words, guess_language, related, stem, tokenize
+from grounded_rag.text.words import Word, content_words, guess_language, related, synonyms, tokenize
 from grounded_rag.verification.subject import covered_range
 
 _DERIVED = 0.8
@@ -175,7 +173,7 @@ def _matches(word: Word, vocabulary: Mapping[str, str]) -> Matches:
     passages: a typing error near the end of a word can change its stem altogether.
     """
     found: dict[str, float] = {}
-    alike = _synonyms().get(word.stem, frozenset())
+    alike = synonyms().get(word.stem, frozenset())
     for term, lower in vocabulary.items():
         if term == word.stem:
             found[term] = 1.0
@@ -211,20 +209,6 @@ def is_typo(left: str, right: str) -> bool:
         return changed or (swapped and left[at + 2 :] == right[at + 2 :])
     shorter, longer = sorted((left, right), key=len)
     return shorter[at:] == longer[at + 1 :]
-
-
-@cache
-def _synonyms() -> Mapping[str, frozenset[str]]:
-    """Return the stems of words of like meaning, by stem."""
-    found: dict[str, frozenset[str]] = {}
-    for row in map(_stems_of, read_table("thesaurus")["synonyms"]):
-        for word in row:
-            found[word] = found.get(word, frozenset()) | row - {word}
-    return found
-
-
-def _stems_of(words: str) -> frozenset[str]:
-    return frozenset(map(stem, words.split()))
 
 
 def as_meant(question: str, candidates: Sequence[Candidate]) -> str:

@@ -64,8 +64,6 @@ def leading_title(headings: Sequence[Heading]) -> str:
 
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _LONGEST_REPEATED = 200
-_SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-_RAISED = frozenset("0123456789+-−=()n")
 
 
 class Composer:
@@ -180,12 +178,6 @@ class Composer:
         self._length += len(text)
         self._line_open = True
         self._written = 0
-
-
-def raised(text: str) -> str:
-    """Return raised characters where all of `text` has them: 10 and 5 must not become 105."""
-    bare = text.strip()
-    return bare.translate(_SUPERSCRIPT) if bare and set(bare) <= _RAISED else text
 
 
 def repeated(text: str) -> str:

@@ -65,6 +65,8 @@ def word_at(tokens: Sequence[Token], index: int) -> str:
 
 _GROUP_GAPS = (" ", "\u00a0", "\u202f", "\u2009")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_RAISABLE = frozenset("0123456789+-−=()n")
 _MAX_EXPONENT = 40
 _DECIMAL_COMMA = frozenset("de fr it nl pt".split())
 
@@ -220,3 +222,9 @@ def _times_ten(tokens: Sequence[Token], index: int) -> tuple[Fraction | None, in
         return None, 0
     exponent, used = _exponent(tokens, index + 2)
     return (Fraction(10) ** exponent, used + 2) if exponent is not None else (None, 0)
+
+
+def raised(text: str) -> str:
+    """Return raised characters where all of `text` has them: 10 and 5 must not become 105."""
+    bare = text.strip()
+    return bare.translate(_SUPERSCRIPT) if bare and set(bare) <= _RAISABLE else text

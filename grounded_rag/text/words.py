@@ -6,9 +6,9 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from grounded_rag.resources import read_table
@@ -343,3 +343,14 @@ def piece_weight(rank: int) -> float:
     """Return the weight of a piece: rare ones, late in a list ordered by frequency, count more."""
     share = math.log(max(rank, _COMMON_RANK) / _COMMON_RANK) / math.log(_RARE_RANK / _COMMON_RANK)
     return min(1.0, max(_COMMON, share))
+
+
+@cache
+def synonyms() -> Mapping[str, frozenset[str]]:
+    """Return the stems of everyday words of like meaning, by stem: for ranking and warnings."""
+    found: dict[str, frozenset[str]] = {}
+    for row in read_table("thesaurus")["synonyms"]:
+        stems = frozenset(map(stem, row.split()))
+        for each in stems:
+            found[each] = found.get(each, frozenset()) | stems - {each}
+    return found

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from grounded_rag.text.literals import raised
 from grounded_rag.text.quantities import lookup
 from grounded_rag.text.sentences import told_row
 from grounded_rag.text.words import content_words
@@ -52,7 +53,6 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _RAISING = re.compile(r"<sup>([0-9+−=()n-]{1,12})</sup>", re.IGNORECASE)
-_SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LINK = re.compile(r"!?\[(\[[^\[\]]{1,200}\]|[^\[\]]{1,200})\]\([^()\s]{1,500}\)")
 _ATTRIBUTES = re.compile(r"\{:[^{}\n]{0,120}\}")
 _PIPE = re.compile(r"(?<!\\)\|")
@@ -78,7 +78,7 @@ def clean_wording(text: str) -> str:
 
 def _without_markup(text: str) -> str:
     """Return a text without tags, targets of links and attributes; what is raised stays so."""
-    text = _RAISING.sub(lambda found: found[1].translate(_SUPERSCRIPT), text)
+    text = _RAISING.sub(lambda found: raised(found[1]), text)
     text = _TAG.sub("", _BREAK.sub(" ", text))
     return _ATTRIBUTES.sub("", _LINK.sub(r"\1", text)).strip()
 

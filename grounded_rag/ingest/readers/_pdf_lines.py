@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from grounded_rag.ingest.structure import raised
+from grounded_rag.text.literals import raised
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage

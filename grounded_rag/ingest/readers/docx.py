@@ -23,10 +23,10 @@ from grounded_rag.ingest.structure import (
     build_sections,
     heading_spans,
     leading_title,
-    raised,
     repeated,
 )
 from grounded_rag.protocols import ParsedDocument
+from grounded_rag.text.literals import raised
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

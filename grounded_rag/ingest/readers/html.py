@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from grounded_rag.errors import ReadError
 from grounded_rag.ingest.decoding import MAX_BYTES, check_size, decode, require_text
-from grounded_rag.ingest.structure import Composer, build_sections, heading_spans, raised, repeated
+from grounded_rag.ingest.structure import Composer, build_sections, heading_spans, repeated
 from grounded_rag.protocols import ParsedDocument
+from grounded_rag.text.literals import raised
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

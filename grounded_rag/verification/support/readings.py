@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from grounded_rag.resources import read_table
 from grounded_rag.text.quantities import Quantity
-from grounded_rag.text.words import fold_marks, guess_language, related, stem
+from grounded_rag.text.words import fold_marks, guess_language, related, synonyms
 from grounded_rag.verification.support.score import denies_by
 from grounded_rag.verification.support.terms import ReadText, TextTerm, read
 
@@ -45,7 +45,7 @@ class Bag:
         )
 
     def __contains__(self, word: str) -> bool:
-        return self.holds(word) or not _synonyms().get(word, frozenset()).isdisjoint(self.stems)
+        return self.holds(word) or not synonyms().get(word, frozenset()).isdisjoint(self.stems)
 
     def __bool__(self) -> bool:
         return bool(self.stems)
@@ -266,13 +266,3 @@ def weekdays() -> Mapping[str, str]:
     """Return the names of the days of the week, folded, with the day."""
     rows = read_table("conflicts")["weekdays"]
     return {fold_marks(name): day for day, names in rows.items() for name in names.split()}
-
-
-@cache
-def _synonyms() -> Mapping[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
-    for row in read_table("thesaurus")["synonyms"]:
-        stems = {stem(word) for word in row.split()}
-        for each in stems:
-            found.setdefault(each, set()).update(stems)
-    return {word: frozenset(others) for word, others in found.items()}
